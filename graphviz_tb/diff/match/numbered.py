@@ -224,7 +224,7 @@ def _same_bodies(m: Matching) -> list[tuple[int, int]]:
 # w ─▶ AssignSubVariableOp_5   ◀─ Mul_11       after: now `AssignSubVariableOp_3` updates the new layer
 
 MAX_ALIKE_USERS = 3  # more users of a node are not parts of one variable's update
-# The output, the op type of its user, the slot of its input, and the op types of its users and of its inputs.
+# The forwarded input, the op type of a user, the slot of its input, and the op types of its users and of its inputs.
 Place = tuple[str, str, int, tuple[tuple[str, ...], ...]]
 
 
@@ -236,8 +236,8 @@ def match_by_variable(m: Matching) -> Findings:
     yield from _other_uses(m)
     to_new: dict[int, int] = {}
     to_old: dict[int, int] = {}
-    # Parameters and gradients first: from them, the slots of an optimizer are reached.
-    for pairs in (_variables(m, True), _feeding(m, outside), _variables(m, False)):
+    # Parameters first: from them, the slots of an optimizer are reached.
+    for pairs in (_variables(m, True), _variables(m, False), _feeding(m, outside)):
         starts = [pair for pair in pairs if pair[0] not in to_new and pair[1] not in to_old]
         waiting = deque(starts)
         while waiting:
@@ -307,11 +307,12 @@ def _variables(m: Matching, parameters: bool) -> list[tuple[int, int]]:
 
 
 def _feeding(m: Matching, outside: tuple[Bools, Bools]) -> list[tuple[int, int]]:
-    """Return pairs of matched nodes of the model and of gradients with users outside of both."""
+    """Return pairs of matched nodes of the model, or that forward all gradients, with users outside of both."""
     graph = m.a.graph
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    mine = distinct_values(source[outside[0][target] & ~outside[0][source]])
+    starts = graph.meaning.model() | graph.nodes_of_types("IdentityN".__eq__)  # the gradients of a Keras step
+    mine = distinct_values(source[outside[0][target] & ~outside[0][source] & starts[source]])
     mine = mine[exists(m.to_b[mine])]
     return list(zip(mine.tolist(), m.to_b[mine].tolist(), strict=True))
 
@@ -335,10 +336,8 @@ def _by_place(m: Matching, side: GraphColumns, outside: Bools, node: int) -> dic
     for edge in side.out_edges(node).tolist():
         user = int(graph.target[edge])
         if outside[user] and not graph.control[edge]:
-            output = graph.keys[graph.key[edge]]
-            found[
-                outputs.get(output, output), side.op_type(user), int(graph.slot[edge]), side.op_types_around(user)
-            ].append(user)
+            given = outputs.get(graph.keys[graph.key[edge]], "")
+            found[given, side.op_type(user), int(graph.slot[edge]), side.op_types_around(user)].append(user)
     # Sort numbers at the end of names by length first.
     return {
         place: sorted(users, key=lambda user: (len(graph.name[user]), graph.name[user]))

@@ -215,11 +215,10 @@ def _sharing_wires(m: Matching, node: int, is_old: bool) -> Iterator[tuple[int, 
         if not side.graph.control[edge]
     ]
     for end, slot, edges_of, column in ends:
-        edges = edges_of(end) if exists(end) else ()
-        for edge in edges if len(edges) <= MAX_ALIKE_USERS else ():
-            other = int(column[edge])
-            if graph.slot[edge] == slot and exists(back[other]):
-                yield other, int(back[other])
+        edges = edges_of(end) if exists(end) else np.zeros(0, np.int64)
+        others = column[edges[graph.slot[edges] == slot]].tolist()
+        if len(others) <= MAX_ALIKE_USERS:
+            yield from ((other, int(back[other])) for other in others if exists(back[other]))
 
 
 def _score(m: Matching, mine: int, other: int, is_old: bool) -> int:
