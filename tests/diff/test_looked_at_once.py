@@ -14,6 +14,7 @@ from graphviz_tb.diff.changes import numbers
 from graphviz_tb.diff.changes.called import group_counts
 from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.side import GraphColumns, Scopes
+from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.numbered import _by_place
 from graphviz_tb.model.change import Change, NodeEdits
 from graphviz_tb.model.change_content import Setting
@@ -245,8 +246,9 @@ def test_the_ops_around_a_collector_are_listed_once(monkeypatch: pytest.MonkeyPa
     count = 200
     made = side(graph(*(f"c{at} Const" for at in range(count)), f"u AddN {' '.join(f'c{at}' for at in range(count))}"))
     sources = counted(monkeypatch, GraphColumns, "data_sources", len)
+    m = Matching(made, made)
     for node in range(len(made)):
-        _by_place(made, np.ones(len(made), np.bool_), node)
+        _by_place(m, made, np.ones(len(made), np.bool_), node)
     assert sum(sources) == count
 
 
