@@ -14,7 +14,7 @@ from itertools import groupby
 import numpy as np
 
 from graphviz_tb.diff.columns.side import GraphColumns, Scopes
-from graphviz_tb.diff.columns.values import Hashes
+from graphviz_tb.diff.columns.values import Hashes, base_name
 from graphviz_tb.diff.match.matching import (
     Aligned,
     Findings,
@@ -491,6 +491,40 @@ def match_wrapped(m: Matching) -> Findings:
             yield from match_whole(m, root, inner[0], Reason.SUBTREE)
         elif exists(inner[1]):
             yield from match_whole(m, inner[1], other, Reason.SUBTREE)
+        # If the content was edited too: the scope with nearly all nodes, and nearly the same names.
+        elif exists(around := _scope_around_all(a, root, b, other)):
+            yield from match_from_roots(m, [(root, around)])
+        elif exists(around := _scope_around_all(b, other, a, root)):
+            yield from match_from_roots(m, [(around, other)])
+
+
+def _scope_around_all(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
+    """Return the scope with nearly all nodes of `other` whose children have mostly the names of those of `root`; -1 for
+    none, or if `root` has such a scope itself."""
+    if exists(_innermost_holder(side, root)):
+        return -1
+    found, below = -1, other
+    while exists(below := _innermost_holder(partner, below)):
+        found = below
+        names, there = _uncounted_children(side, root), _uncounted_children(partner, found)
+        if names and 2 * len(names & there) >= len(names | there):
+            return found
+    return -1
+
+
+def _innermost_holder(side: GraphColumns, row: int) -> int:
+    """Return the child of a scope that has at least 90 % of its nodes, -1 for none."""
+    scopes = side.scopes
+    least = 0.9 * scopes.size(row)
+    return next((child for child in scopes.children(row) if scopes.size(child) >= max(least, 1)), -1)
+
+
+def _uncounted_children(side: GraphColumns, row: int) -> set[str]:
+    """Return the last segments, without counters, of the direct children of a scope."""
+    scopes = side.scopes
+    leaves = [scopes.leaf[child] for child in scopes.children(row)]
+    leaves += [scopes.node_leaf[node] for node in scopes.own_nodes(row).tolist()]
+    return set(map(base_name, leaves))
 
 
 def _is_same_inside(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
