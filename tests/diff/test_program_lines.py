@@ -78,6 +78,9 @@ BIASED = ("y = bias(y) | arange aten::arange", "y = bias(y) | pow aten::pow aran
           "y = end(y) | unsqueeze_2 aten::unsqueeze add", "y = end(y) | softmax aten::softmax unsqueeze_2")  # fmt: skip
 
 
+TURNED_PROGRAM, BIASED_PROGRAM = program(*START, *TURNED), program(*START, *BIASED)
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_line_in_place_of_another_is_an_exchange(turned: bool) -> None:
     """How positions are told to the model is exchanged, from the first op of its line to the last."""

@@ -13,6 +13,7 @@ from graphviz_tb.diff import diff
 from graphviz_tb.diff.match import steps
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.proto import GraphDef
+from tests.diff import test_program_lines
 from tests.diff.pairs import FIXTURES, graph_def, renamed, shuffled
 from tests.diff.test_soundness import precise
 from tests.each import each
@@ -41,6 +42,7 @@ def partner(changes: Changes, name: str) -> str:
 
 STEPS = {  # what each step of the loop is for: the test that fails without it
     "match_keras_layers": "test_layers_by_their_list",
+    "match_program_lines": "test_program_lines_on_both_sides",
     "match_wrapped": "test_wrapped",
     "match_from_roots": "test_by_name",
     "_match_arguments": "test_arguments",
@@ -52,6 +54,7 @@ STEPS = {  # what each step of the loop is for: the test that fails without it
     "match_by_variable": "test_by_variable",
     "_match_alike_ops": "test_of_alike",
     "match_weight_reads": "test_weight_reads",
+    "take_lines_apart": "test_other_program_lines",
     "match_constants": "test_constants",
     "_doubt_matches": "test_doubt",
 }
@@ -72,6 +75,30 @@ def test_every_step_of_the_loop_is_listed() -> None:
 def test_weight_reads() -> None:
     (change,) = diff(precise(False), precise(True))
     assert change.detail["key"] == "dtype"
+
+
+def test_program_lines_on_both_sides() -> None:
+    # a mask compares two views of the positions; another line made views behind it, a new one makes them before it
+    def views(line: str, first: int, source: str) -> list[str]:
+        return [f"{line} | view_{number} aten::unsqueeze {source}" for number in (first, first + 1)]
+
+    def mask(first: int, scores: str) -> list[str]:
+        compared = f"y = mask(y) | gt aten::gt view_{first} view_{first + 1}"
+        return [*views("y = mask(y)", first, "positions"), compared, f"y = mask(y) | where aten::where gt {scores}"]
+
+    start = (" | x Placeholder", "y = arange(n) | positions aten::arange")
+    turned = [*views("y = rope(y)", 2, "where"), "y = rope(y) | mul aten::mul view_2 view_3"]
+    biased = views("y = bias(y)", 0, "positions")
+    biased += ["y = bias(y) | sub aten::sub view_0 view_1", "y = bias(y) | add aten::add x sub"]
+    old = test_program_lines.program(*start, *mask(0, "x"), *turned, "y = end(y) | softmax aten::softmax mul")
+    new = test_program_lines.program(*start, *biased, *mask(2, "add"), "y = end(y) | softmax aten::softmax where")
+    changes = diff(old, new)
+    assert (partner(changes, "view_0"), partner(changes, "view_1")) == ("view_2", "view_3")
+
+
+def test_other_program_lines() -> None:
+    changes = diff(test_program_lines.TURNED_PROGRAM, test_program_lines.BIASED_PROGRAM)
+    assert (partner(changes, "arange"), partner(changes, "pow")) == ("", "")
 
 
 def told(changes: Changes) -> list[tuple[str, str | None, str | None]]:
