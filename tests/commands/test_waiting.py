@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,9 @@ class Terminal(io.StringIO):
 
     def wait_for(self, text: str) -> None:
         """Wait until the thread that draws has written a text, however slow the machine."""
+        stop = time.monotonic() + PATIENCE
         while text not in self.getvalue():
+            assert time.monotonic() < stop
             assert self._drawn.wait(PATIENCE)
             self._drawn.clear()
 
