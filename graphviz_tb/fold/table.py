@@ -193,9 +193,9 @@ def insert_groups(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = Fal
     members = [[member if member >= 0 else old - 1 - member for member in group.members] for group in groups]
     parent[[*chain.from_iterable(members)]] = np.repeat(np.arange(old, old + new), [*map(len, members)])
     first: list[int] = []  # row of each new group
-    for held in members if not last else ():
+    for member_ids in members if not last else ():
         # Members that are new groups come earlier in the list.
-        first.append(min([first[member - old] if member >= old else member for member in held]))
+        first.append(min([first[member - old] if member >= old else member for member in member_ids]))
     key[old : old + len(first)] = first
     names = np.empty(old + new, object)
     names[:old] = hierarchy.name

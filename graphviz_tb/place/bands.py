@@ -99,15 +99,15 @@ def _next_rank_top(
     `before` px of the gap are for line ends at that rank; `labelled` are the wires with a label that pass only this
     gap.
     """
-    ports = not (band.after and before)
+    is_at_ports = not (band.after and before)
     after = max(band.after, gaps.start) if band.after else 0
     count = assign_tracks(hops)
     step = track_pitch(count, max([hop.thick for hop in hops], default=0))
-    least = gaps.ranks - (gaps.beyond if ports else 0)
+    least = gaps.ranks - (gaps.beyond if is_at_ports else 0)
     for wire in labelled:
         # A label at a port needs room only for itself, and only on a main path, where it must be drawn.
-        own = strokes[wire].label[1] + PORT_LABEL_ROOM if strokes[wire].is_main else 0
-        least = max(least, own if ports else gaps.labelled)
+        label_room = strokes[wire].label[1] + PORT_LABEL_ROOM if strokes[wire].is_main else 0
+        least = max(least, label_room if is_at_ports else gaps.labelled)
     if not count:
         band.first = max(least, band.after + before) // 2
         return band.bottom + max(least, band.after + before)
@@ -116,9 +116,9 @@ def _next_rank_top(
         if strokes[wire].is_main:
             room = _main_label_room(wire, hops, strokes[wire].label)
             above, under = max(above, room[0]), max(under, room[1])
-    deep = (count - 1) * step
-    height = max(least, above + deep + under)
-    band.first, band.pitch = above + (height - above - deep - under) // 2, step
+    tracks_height = (count - 1) * step
+    height = max(least, above + tracks_height + under)
+    band.first, band.pitch = above + (height - above - tracks_height - under) // 2, step
     return band.bottom + height
 
 

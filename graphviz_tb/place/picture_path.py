@@ -219,7 +219,7 @@ def _best_onward(
 ) -> tuple[list[Reached], list[tuple[SpineWire, int] | None]]:
     """Return for each node the best of all paths from it that reach no node in `late`, and its first wire with the node
     to which that leads. `order` has targets before sources."""
-    own = [set(group.view.skeleton.main_path) for group in groups]
+    main_paths = [set(group.view.skeleton.main_path) for group in groups]
     fed = {target for steps in paths.steps for _, target, carries in steps if carries > 0}
     best = [(0, 0, 0, 0)] * len(paths.boxes)
     onward: list[tuple[SpineWire, int] | None] = [None] * len(paths.boxes)
@@ -229,8 +229,8 @@ def _best_onward(
             if target in late:
                 continue
             data, load, lines, kept = best[target]
-            gives = box if carries > 0 else -box if node in fed else 0
-            reached = data + gives, load + max(carries, 0), lines + 1, kept + (wire in own[number])
+            box_gain = box if carries > 0 else -box if node in fed else 0
+            reached = data + box_gain, load + max(carries, 0), lines + 1, kept + (wire in main_paths[number])
             if onward[node] is None or reached > best[node]:
                 best[node], onward[node] = reached, ((number, wire), target)
         if paths.steps[node] and onward[node] is None:  # it only leads to late ports

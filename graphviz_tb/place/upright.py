@@ -41,15 +41,16 @@ def straighten_ends(
         for end, item in ((1, chain[-1]), (0, chain[0])) if wire not in capped else ((0, chain[0]),):
             if item < skeleton.children and sides[item][0] < sides[item][1] and 2 * wire + end not in entries:
                 groups.setdefault((item, end), {}).setdefault(ends[wire][end], []).append(wire)
-    for (item, end), found in groups.items():
-        places = sorted(found)
+    for (item, end), wires_by_place in groups.items():
+        places = sorted(wires_by_place)
         wishes = [
-            _wanted_x(_leading_wire(found[place], main), end, chains, touch, lefts) - lefts[item] for place in places
+            _wanted_x(_leading_wire(wires_by_place[place], main), end, chains, touch, lefts) - lefts[item]
+            for place in places
         ]
-        held = [bool(main.intersection(found[place])) for place in places]
-        settled = _move_to_wishes(places, wishes, held, sides[item], gaps)
+        is_main = [bool(main.intersection(wires_by_place[place])) for place in places]
+        settled = _move_to_wishes(places, wishes, is_main, sides[item], gaps)
         for place, x in zip(places, settled, strict=True):
-            for wire in found[place]:
+            for wire in wires_by_place[place]:
                 touch[wire][end] = x
     return [(upper, lower) for upper, lower in touch]
 

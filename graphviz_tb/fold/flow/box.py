@@ -207,9 +207,9 @@ def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -
     """Put the box of each group in the place of its first member; its inputs are in the order of `members`."""
     owner = list(range(len(dag)))
     boxes = list(dag.boxes)
-    listed: list[int] = []
+    grouped: list[int] = []
     for members, box in groups:
-        listed += members
+        grouped += members
         for member in members:
             owner[member] = len(boxes)
         boxes.append(box)
@@ -220,17 +220,17 @@ def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -
     for box_id in owner:
         place.setdefault(box_id, len(place))
     before: list[dict[int, None]] = [{} for _ in place]
-    for target in [*listed, *(box for box in range(len(dag)) if owner[box] == box)]:
-        to = place[owner[target]]
+    for target in [*grouped, *(box for box in range(len(dag)) if owner[box] == box)]:
+        target_place = place[owner[target]]
         for source in dag.before[target]:
-            if (start := place[owner[source]]) != to:
-                before[to][start] = None
+            if (source_place := place[owner[source]]) != target_place:
+                before[target_place][source_place] = None
     outside: list[list[int]] | None = None
     if dag.outside is not None:
         outside = [[] for _ in place]
-        for target, held in enumerate(dag.outside):
-            known = outside[place[owner[target]]]
-            known += [source for source in held if source not in known]
+        for target, outside_sources in enumerate(dag.outside):
+            listed_sources = outside[place[owner[target]]]
+            listed_sources += [source for source in outside_sources if source not in listed_sources]
     return make_dag([boxes[box_id] for box_id in place], [list(sources) for sources in before], outside)
 
 

@@ -126,14 +126,17 @@ def _separate_flows(stretch: Sequence[FlowBox], dag: Dag) -> list[list[FlowBox]]
     The rest is one part, unless half of it is single boxes.
     """
     place = {id(box): number for number, box in enumerate(stretch)}
-    spot = [place.get(id(box), -1) for box in dag.boxes]
+    numbers = [place.get(id(box), -1) for box in dag.boxes]
     pairs = [
-        (spot[source], spot[box]) for box, sources in enumerate(dag.before) if spot[box] >= 0 for source in sources
+        (numbers[source], numbers[box])
+        for box, sources in enumerate(dag.before)
+        if numbers[box] >= 0
+        for source in sources
     ]
     fed = {box for source, box in pairs if source < 0}
-    found = weak_components(len(stretch), [pair for pair in pairs if pair[0] >= 0])
-    flows = [part for part in found if len(part) >= MIN_SEGMENT_BOXES and fed.isdisjoint(part)]
-    rest = [part for part in found if len(part) < MIN_SEGMENT_BOXES or not fed.isdisjoint(part)]
+    components = weak_components(len(stretch), [pair for pair in pairs if pair[0] >= 0])
+    flows = [part for part in components if len(part) >= MIN_SEGMENT_BOXES and fed.isdisjoint(part)]
+    rest = [part for part in components if len(part) < MIN_SEGMENT_BOXES or not fed.isdisjoint(part)]
     if 2 * sum(len(part) == 1 for part in rest) < sum(map(len, rest)):
         rest = [sorted(number for part in rest for number in part)]
     return [[stretch[number] for number in part] for part in sorted(flows + rest)]
@@ -392,30 +395,30 @@ MAX_SHOWN_INPUTS = 4  # inputs of a level; more are a record
 def release_inputs(boxes: list[FlowBox], level: Siblings, context: FoldContext) -> list[FlowBox]:
     """Move the inputs of a program out of groups by flow, in place. Nothing feeds inputs, so no cycle closes."""
     fed = {level.rows[position] for position in level.edges.target.tolist()}
-    held = [
+    inputs = [
         (top, group, member)
         for top in boxes
         for group in _groups_of_input(top)
         for member in group.members
         if member.op in GIVEN_OPS and member.row not in fed
     ]
-    if not 0 < len(held) <= MAX_SHOWN_INPUTS or total_child_count(boxes) + len(held) > context.most:
+    if not 0 < len(inputs) <= MAX_SHOWN_INPUTS or total_child_count(boxes) + len(inputs) > context.most:
         return boxes
     # A mask stays one box with its input; a segment has no such reason.
-    freed = [
-        (group, given)
-        for top, group, given in held
+    releasable = [
+        (group, input_box)
+        for top, group, input_box in inputs
         if group.how == GroupOrigin.SEGMENT or not GIVEN_USERS.isdisjoint(context.types.type_counts(top))
     ]
     by_group: dict[int, list[FlowBox]] = {}
-    size = {id(group): len(group.members) for group, _ in freed}
-    for group, given in freed:
-        by_group.setdefault(id(group), []).append(given)
+    member_counts = {id(group): len(group.members) for group, _ in releasable}
+    for group, input_box in releasable:
+        by_group.setdefault(id(group), []).append(input_box)
     # A group of nothing but inputs keeps them.
-    released = [box for group, found in by_group.items() if len(found) < size[group] for box in found]
-    gone = {id(box) for box in released}
-    for group in list(walk_groups(boxes)) if gone else ():
-        kept = [member for member in group.members if id(member) not in gone]
+    released = [box for group, found in by_group.items() if len(found) < member_counts[group] for box in found]
+    released_ids = {id(box) for box in released}
+    for group in list(walk_groups(boxes)) if released_ids else ():
+        kept = [member for member in group.members if id(member) not in released_ids]
         if len(kept) < len(group.members):
             group.members, group.ops = kept, sum(member.ops for member in kept)
     return [*released, *(box.members[0] if len(box.members) == 1 and not box.feeders else box for box in boxes)]

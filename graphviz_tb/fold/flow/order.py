@@ -341,11 +341,11 @@ def _insert_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: lis
     # Several after one box are ordered by their other inputs.
     for needed, in_order in sorted(found, key=itemgetter(0)):
         slots.setdefault(max(needed[0], head - 1) if needed else len(line) - 1, []).extend(in_order)
-    made = slots.get(-1, [])
+    order = slots.get(-1, [])
     for spot, box in enumerate(line):
-        made.append(box)
-        made.extend(slots.get(spot, ()))
-    return made
+        order.append(box)
+        order.extend(slots.get(spot, ()))
+    return order
 
 
 def inverse_places(boxes: Sequence[int], count: int) -> list[int]:
@@ -409,17 +409,17 @@ def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -
     """
     # `begin`: the place of the earliest beginning above a box, -1 if none; `size`, by that place: how many boxes depend
     # on it.
-    begin = [-1] * len(line)  # by box
+    start_above = [-1] * len(line)  # by box
     size = [0] * len(line)
     starts: list[int] = []
-    given = _program_inputs(dag)
+    inputs = _program_inputs(dag)
     join = 0
     for position, box in enumerate(line):
         sources = dag.before[box]
         if broadcast:
             sources = [source for source in sources if source not in broadcast]
-        begins = [begin[source] for source in sources if begin[source] >= 0]
-        if not sources and (dag.before[box] or box in given or not given):
+        begins = [start_above[source] for source in sources if start_above[source] >= 0]
+        if not sources and (dag.before[box] or box in inputs or not inputs):
             begins = [position]
         if not begins:
             continue
@@ -429,10 +429,10 @@ def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -
                 starts.append(position)
             elif max(begins) > first:
                 join = position
-        begin[box] = first
+        start_above[box] = first
         size[first] += 1
     least = max(4, MIN_PART_SHARE * len(line))
-    large = [position for position, held in enumerate(size) if held >= least]
+    large = [position for position, box_count in enumerate(size) if box_count >= least]
     equal = (
         join > len(starts) >= MIN_EQUAL_PATHS and len({stop - start for start, stop in pairwise([*starts, join])}) == 1
     )

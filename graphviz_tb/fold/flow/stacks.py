@@ -165,15 +165,15 @@ def _stack_runs(
         if (source := owner.get(rows[start])) and (target := owner.get(rows[stop])) and source is not target
     }
     chains = [run for run in found if all((id(one), id(other)) in fed for one, other in pairwise(blocks[id(run[0])]))]
-    made = {
+    stack_of_first = {
         id(first): make_stack(
             context.symbols, list(map(as_stack_member, blocks[id(first)])), blocks[id(first)][-1].symbol
         )
         for first, *_ in chains
     }
-    gone = {id(box) for run in chains for box in run[1:]}
-    for each in _box_lists(boxes):
-        each[:] = [made.get(id(box), box) for box in each if id(box) not in gone]
+    stacked_ids = {id(box) for run in chains for box in run[1:]}
+    for siblings in _box_lists(boxes):
+        siblings[:] = [stack_of_first.get(id(box), box) for box in siblings if id(box) not in stacked_ids]
     return boxes
 
 
@@ -194,13 +194,14 @@ def _find_numbered_runs(boxes: list[FlowBox], context: FoldContext) -> list[list
     last may compute less.
     """
     scopes = {
-        place: held
+        place: scopes_inside
         for place, box in enumerate(boxes)
-        if not box.sideways and all(map(_is_scope_box, held := [_scope_in_member(each) for each in _blocks_of([box])]))
+        if not box.sideways
+        and all(map(_is_scope_box, scopes_inside := [_scope_in_member(each) for each in _blocks_of([box])]))
     }
     if len(scopes) < 2:  # only saves time
         return []
-    forms = {place: name_form(held[0].name) for place, held in scopes.items()}
+    forms = {place: name_form(scopes_inside[0].name) for place, scopes_inside in scopes.items()}
     count = Counter(forms.values())
     found = []
     for form, places in groupby(range(len(boxes)), forms.get):

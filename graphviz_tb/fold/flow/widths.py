@@ -158,41 +158,41 @@ class ChannelWidths:
         0 if there is no such kernel or its shape is unknown.
         """
         graph = self.hierarchy.graph
-        works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
-        slides = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS)
-        spreads = graph.nodes_of_types(lambda op: op in DEPTHWISE_OPS)
-        given, kernel = np.zeros(len(graph), np.int64), np.zeros(len(graph), np.int32)
+        has_kernel = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
+        is_convolution = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS)
+        is_depthwise = graph.nodes_of_types(lambda op: op in DEPTHWISE_OPS)
+        channels, kernel = np.zeros(len(graph), np.int64), np.zeros(len(graph), np.int32)
         # A trace records the shapes of results, but not of weights.
-        for node in np.flatnonzero(works & (self._trace_weight_counts > 0)).tolist():
+        for node in np.flatnonzero(has_kernel & (self._trace_weight_counts > 0)).tolist():
             result = self._recorded_shape(node)
-            given[node] = _as_channels(result[1 if slides[node] else -1]) if len(result) > 1 else 0
+            channels[node] = _as_channels(result[1 if is_convolution[node] else -1]) if len(result) > 1 else 0
         sizes: dict[Shape, int] = {}
-        for node in np.flatnonzero(slides & (self._trace_weight_counts > 0)).tolist():
+        for node in np.flatnonzero(is_convolution & (self._trace_weight_counts > 0)).tolist():
             if window := self._recorded_window(node):
                 kernel[node] = sizes.setdefault(window, 1 + len(sizes))
         for node, layer in self._layer_of_node.items():
             config = _own_config(layer)
             filters, sides = config.get("filters", config.get("units")), _as_sizes(config.get("kernel_size"))
-            given[node] = _as_channels(filters)
+            channels[node] = _as_channels(filters)
             if sides:
                 kernel[node] = sizes.setdefault(sides, 1 + len(sizes))
         origin = graph.meaning.origin
         if not len(origin):
-            return given, kernel
+            return channels, kernel
         # A kernel may be standardised first (Qiao et al. 2019).
-        used = (origin >= 0) | self._computed_from_weights
-        edges = np.flatnonzero(works[graph.target] & ~graph.control & used[graph.source])
+        carries_weight = (origin >= 0) | self._computed_from_weights
+        edges = np.flatnonzero(has_kernel[graph.target] & ~graph.control & carries_weight[graph.source])
         shapes = graph.meaning.shapes() if len(edges) else {}
         for node, source in zip(graph.target[edges].tolist(), graph.source[edges].tolist(), strict=True):
             shape = shapes.get(int(origin[source])) or self._recorded_shape(source)
             if shape and len(shape) > 1:
                 op = graph.op_types[graph.op[node]]
                 outputs, _, window = kernel_sizes(op, shape, _is_kernel_turned(graph, node, op))
-                if not spreads[node]:
-                    given[node] = _as_channels(outputs)
-                if slides[node] and window:
+                if not is_depthwise[node]:
+                    channels[node] = _as_channels(outputs)
+                if is_convolution[node] and window:
                     kernel[node] = sizes.setdefault(window, 1 + len(sizes))
-        return given, kernel
+        return channels, kernel
 
     @cached_property
     def _layer_of_node(self) -> dict[int, Layer]:
@@ -341,9 +341,9 @@ class ChannelWidths:
         if len(numbers) < 3 or not all(each.isdecimal() for several in numbers for each in several):
             return ()
         window = []
-        for size, result, step, pad, apart in zip(before, after, *(map(int, each) for each in numbers), strict=False):
+        for size, result, step, pad, rate in zip(before, after, *(map(int, each) for each in numbers), strict=False):
             spread = 2 * pad + (size - result if step == 1 and size and result else 0)
-            window.append(spread // apart + 1 if apart and (step == 1 or pad) else 0)
+            window.append(spread // rate + 1 if rate and (step == 1 or pad) else 0)
         return tuple(window) if window and min(window) > 0 else ()
 
     def are_stages(self, boxes: Sequence[FlowBox], least: int = 2) -> bool:
