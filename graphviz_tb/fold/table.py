@@ -79,9 +79,9 @@ def _ancestor_jumps(parent: Ints, deepest: int) -> list[tuple[int, Ints]]:
 
 def _file_edges_by_owner(owner: Ints, rows: int) -> tuple[Ints, Longs]:
     """Return the ids of edges with an owner, sorted by owner row, and where each row's run starts."""
-    held = np.flatnonzero(owner >= 0)
-    order, start = group_by_key(owner[held], rows)
-    return int32_column(held[order]), start
+    owned = np.flatnonzero(owner >= 0)
+    order, start = group_by_key(owner[owned], rows)
+    return int32_column(owned[order]), start
 
 
 def build_hierarchy(

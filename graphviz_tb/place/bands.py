@@ -124,19 +124,19 @@ def _next_rank_top(
 
 def _main_label_room(wire: int, hops: Sequence[RankHop], label: Size) -> tuple[int, int]:
     """Return the room that a gap needs above and below its tracks for a label next to its line."""
-    own = next((hop for hop in hops if hop.wire == wire), None)
-    if own is None:
+    own_hop = next((hop for hop in hops if hop.wire == wire), None)
+    if own_hop is None:
         return 0, 0
     across, along = label
     reach = across + LABEL_LINE_GAP
-    if own.track < 0 and any(
-        not any(min(hop.start, hop.end) < high and max(hop.start, hop.end) > low for hop in hops if hop is not own)
-        for low, high in ((own.start, own.start + reach), (own.start - reach, own.start))
+    if own_hop.track < 0 and any(
+        not any(min(hop.start, hop.end) < high and max(hop.start, hop.end) > low for hop in hops if hop is not own_hop)
+        for low, high in ((own_hop.start, own_hop.start + reach), (own_hop.start - reach, own_hop.start))
     ):
         return 0, 0  # one side of the line is free
     if any(
-        not any(low < hop.end < high for hop in hops if hop is not own)
-        for low, high in ((own.end, own.end + reach), (own.end - reach, own.end))
+        not any(low < hop.end < high for hop in hops if hop is not own_hop)
+        for low, high in ((own_hop.end, own_hop.end + reach), (own_hop.end - reach, own_hop.end))
     ):
         return 0, along + LABEL_MARGIN
     return along + LABEL_MARGIN, 0

@@ -324,9 +324,9 @@ def set_training_apart(
             for item in row
             if item not in trained
         ]
-        right = max(others, default=0) - min(lefts[item] for item in inside)
+        move = max(others, default=0) - min(lefts[item] for item in inside)
         for item in inside:
-            lefts[item] += right
+            lefts[item] += move
 
 
 def training_rules(

@@ -96,12 +96,14 @@ def _with_main_path(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
     chains = [wire.chain for wire in skeleton.wires]
     path = _extended_path(skeleton, wires)
     part = part_of[chains[path[0]][0]]
-    own = [(wire, weight) for wire, weight in _data_weights(group.view).items() if part_of[chains[wire][0]] == part]
-    ends = [(chains[wire][0], chains[wire][-1]) for wire, _ in own]
-    taken = [number for number, (wire, _) in enumerate(own) if wire in path]
-    aside = tributaries(ends, [weight for _, weight in own], skeleton.children, taken)
+    data_wires = [
+        (wire, weight) for wire, weight in _data_weights(group.view).items() if part_of[chains[wire][0]] == part
+    ]
+    ends = [(chains[wire][0], chains[wire][-1]) for wire, _ in data_wires]
+    taken = [number for number, (wire, _) in enumerate(data_wires) if wire in path]
+    joining = tributaries(ends, [weight for _, weight in data_wires], skeleton.children, taken)
     others = [wire for wire in skeleton.main_path if part_of[chains[wire][0]] != part]
-    main_path = (*path, *(own[number][0] for number in aside), *others)
+    main_path = (*path, *(data_wires[number][0] for number in joining), *others)
     return replace(group, view=replace(group.view, skeleton=replace(skeleton, main_path=main_path)))
 
 

@@ -110,7 +110,7 @@ def walk_groups(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
         box = todo.pop()
         if box.members:
             yield box
-        todo += [held for held in (*reversed(box.members), *box.feeders) if held.members or held.feeders]
+        todo += [inner for inner in (*reversed(box.members), *box.feeders) if inner.members or inner.feeders]
 
 
 def copy_groups_onto(boxes: Sequence[FlowBox], old: Sequence[FlowBox], new: Sequence[FlowBox]) -> list[FlowBox]:

@@ -82,9 +82,9 @@ def fold_layers(dag: Dag, hierarchy: Hierarchy, context: FoldContext) -> Dag:
     for layer in layers:
         before, behind = _forming_ops(dag, layer)
         chain = [layer, *_parts_behind(dag, behind[-1] if behind else layer, parts, context)]
-        held = [*before, layer, *behind, *chain[1:]]
-        if len(held) > 1:
-            groups.append((held, _make_layer(dag, held, chain, context)))
+        members = [*before, layer, *behind, *chain[1:]]
+        if len(members) > 1:
+            groups.append((members, _make_layer(dag, members, chain, context)))
     if len(groups) == 1 and not any(
         context.types.maps_channels(box) for number, box in enumerate(dag.boxes) if number not in groups[0][0]
     ):
@@ -184,9 +184,9 @@ def _norms_lead(dag: Dag, parts: Mapping[int, LayerPart]) -> bool:
     return joined > 0 and joined >= MIN_LEADING_SHARE * len(active)
 
 
-def _make_layer(dag: Dag, held: Sequence[int], chain: Sequence[int], context: FoldContext) -> FlowBox:
+def _make_layer(dag: Dag, members: Sequence[int], chain: Sequence[int], context: FoldContext) -> FlowBox:
     symbol = context.symbols.symbol_of("layer", *(dag.boxes[number].symbol for number in chain))
-    return make_group(GroupOrigin.LAYER, [dag.boxes[number] for number in held], symbol, dag.boxes[chain[0]].name)
+    return make_group(GroupOrigin.LAYER, [dag.boxes[number] for number in members], symbol, dag.boxes[chain[0]].name)
 
 
 def _forming_ops(dag: Dag, layer: int) -> tuple[list[int], list[int]]:

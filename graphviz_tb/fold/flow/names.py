@@ -365,13 +365,15 @@ def _split_numbered(
         by_next[words[box][depth : depth + 1]].append(box)
     # e.g. below "dense_1": "2" of `dense_1_2/MatMul` is an instance if `dense_1/MatMul` has the same next words.
     numbers = dict.fromkeys(word for word in by_next if word and word[0].isdigit())
-    own = [box for word, held in by_next.items() if word not in numbers for box in held]
-    ours = _words_at(words, own, depth)
-    rest, split = list(own), []
+    unnumbered = [box for word, members_below in by_next.items() if word not in numbers for box in members_below]
+    words_below = _words_at(words, unnumbered, depth)
+    rest, split = list(unnumbered), []
     for number in numbers:
-        theirs = _words_at(words, by_next[number], depth + 1)
-        both = len(ours & theirs)  # the union is not built: a level may have thousands of numbers and words
-        if own and both >= MIN_INSTANCE_OVERLAP * max(1, len(ours) + len(theirs) - both):
+        instance_words = _words_at(words, by_next[number], depth + 1)
+        common = len(
+            words_below & instance_words
+        )  # the union is not built: a level may have thousands of numbers and words
+        if unnumbered and common >= MIN_INSTANCE_OVERLAP * max(1, len(words_below) + len(instance_words) - common):
             split.append((prefix + number, by_next[number]))
         else:
             rest += by_next[number]

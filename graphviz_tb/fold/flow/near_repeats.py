@@ -251,8 +251,8 @@ def _may_share_stage(
     It has their kernels and, unless channels change in each repetition (`tapers`), some of their channels. It
     downsamples if they do. If only the stretch downsamples, it does so before its last layers.
     """
-    mine, other = context.widths.output_channels(stretch), context.widths.output_channels(repetition)
-    if mine and other and not mine & other and not tapers:
+    channels, block_channels = context.widths.output_channels(stretch), context.widths.output_channels(repetition)
+    if channels and block_channels and not channels & block_channels and not tapers:
         return False
     if not context.widths.kernels(repetition) <= context.widths.kernels(stretch):
         return False

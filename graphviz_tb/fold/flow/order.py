@@ -137,8 +137,8 @@ def _is_self_contained(dag: Dag, boxes: list[int], early: set[int], users: list[
 
     `users` counts the users of each box that are not side outputs. False if more than `most` inputs would be visited.
     """
-    given = set(boxes)
-    left: dict[int, int] = {}
+    fed_boxes = set(boxes)
+    remaining_users: dict[int, int] = {}
     todo = list(boxes)
     while todo:
         sources = dag.before[todo.pop()]
@@ -146,14 +146,14 @@ def _is_self_contained(dag: Dag, boxes: list[int], early: set[int], users: list[
         if most < 0:
             return False
         for source in sources:
-            if source in given or source in early:
+            if source in fed_boxes or source in early:
                 continue
-            if source not in left:
-                left[source] = users[source]  # users not accounted for; at 0 only `boxes` need it
-            left[source] -= 1
-            if not left[source]:
+            if source not in remaining_users:
+                remaining_users[source] = users[source]  # users not accounted for; at 0 only `boxes` need it
+            remaining_users[source] -= 1
+            if not remaining_users[source]:
                 todo.append(source)
-    return not any(left.values())
+    return not any(remaining_users.values())
 
 
 def _find_collectors(dag: Dag, depth: list[int]) -> set[int]:
@@ -431,8 +431,8 @@ def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -
                 join = position
         start_above[box] = first
         size[first] += 1
-    least = max(4, MIN_PART_SHARE * len(line))
-    large = [position for position, box_count in enumerate(size) if box_count >= least]
+    min_size = max(4, MIN_PART_SHARE * len(line))
+    large = [position for position, box_count in enumerate(size) if box_count >= min_size]
     equal = (
         join > len(starts) >= MIN_EQUAL_PATHS and len({stop - start for start, stop in pairwise([*starts, join])}) == 1
     )

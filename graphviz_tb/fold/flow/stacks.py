@@ -80,14 +80,14 @@ def fold_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: Symbol
 def _gather_runs(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolTable) -> list[FlowBox]:
     """Return a list of boxes with each complete run folded, in the place of its first member."""
     boxes = _absorb_run_ends(boxes, by_row, symbols)
-    held: dict[str, list[FlowBox]] = {}
+    found_members: dict[str, list[FlowBox]] = {}
     for box in boxes:
         if box.row in by_row and not box.feeders:
-            held.setdefault(by_row[box.row].name, []).append(box)
+            found_members.setdefault(by_row[box.row].name, []).append(box)
     kept: list[FlowBox] = []
     for box in boxes:
         run = by_row.get(box.row)
-        members = held.get(run.name, []) if run else []
+        members = found_members.get(run.name, []) if run else []
         # An incomplete run is not a series, and a run that is all of a group needs no box.
         if run is None or box.feeders or len(members) < len(run.members) or len(members) == len(boxes):
             kept.append(box)

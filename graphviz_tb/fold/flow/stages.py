@@ -306,14 +306,14 @@ def _find_stage_body(sequence: FlowElements) -> object | None:
         for element in sequence
         if isinstance(element.word, tuple) and element.word[0] == "stack" and element.box.ops >= MIN_STACK_OPS
     ]
-    held = {
+    stage_units = {
         member.unit for element in sequence if element.stage for member in element.box.members if member.is_repetition
     }
     count = Counter(word for _, word in repeats)
     staged = any(element.stage for element in sequence)
     ops: dict[object, int] = {}
     for element, word in repeats:
-        if word[1] in held if staged else count[word] > 1:
+        if word[1] in stage_units if staged else count[word] > 1:
             ops[word] = ops.get(word, 0) + element.box.ops
     return max(ops, key=ops.__getitem__, default=None)
 

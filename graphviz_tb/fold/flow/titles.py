@@ -431,17 +431,19 @@ def group_addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[i
     """Return the address of each group of a level by `id`; none equals a name or label of its `children`."""
     address_of: dict[int, str] = {}
     taken = set(children)
-    left = list(boxes)
+    unaddressed = list(boxes)
     for say in ADDRESS_FORMS:
-        said = [say(box).replace("/", "|") for box in left]  # a "/" would look like a scope of the file
-        count = Counter(said)
-        alone = [name not in taken and count[name] == 1 for name in said]
-        address_of.update((id(box), name) for box, name, is_alone in zip(left, said, alone, strict=True) if is_alone)
+        addresses = [say(box).replace("/", "|") for box in unaddressed]  # a "/" would look like a scope of the file
+        count = Counter(addresses)
+        is_unique = [name not in taken and count[name] == 1 for name in addresses]
+        address_of.update(
+            (id(box), name) for box, name, is_alone in zip(unaddressed, addresses, is_unique, strict=True) if is_alone
+        )
         # An ambiguous text is never an address.
-        taken.update(said)
-        left = [box for box, is_alone in zip(left, alone, strict=True) if not is_alone]
+        taken.update(addresses)
+        unaddressed = [box for box, is_alone in zip(unaddressed, is_unique, strict=True) if not is_alone]
     following: dict[str, int] = {}  # next number by name: thousands may share one
-    for box in left:
+    for box in unaddressed:
         word = box.name.replace("/", "|")
         number = following.get(word, FIRST_ADDRESS_NUMBER)
         while (name := f"{word} ({number})") in taken:

@@ -84,10 +84,10 @@ class OpTypes:
         if box.how == GroupOrigin.INDEX:
             return Counter()
         if box.members:
-            held = sum((self.type_counts(member) for member in box.members), Counter[str]())
+            counts = sum((self.type_counts(member) for member in box.members), Counter[str]())
             if box.how == GroupOrigin.ATTENTION:
-                held -= Counter({op: count for op, count in held.items() if op in ADD_OPS or op in REARRANGE_OPS})
-            return held
+                counts -= Counter({op: count for op, count in counts.items() if op in ADD_OPS or op in REARRANGE_OPS})
+            return counts
         own = Counter([box.op]) if box.op else self._count_ops_below(box)
         return sum((self.type_counts(feeder) for feeder in box.feeders), own)
 
@@ -360,12 +360,16 @@ class ChannelWidths:
                 return False
         later = int(len(boxes) > MIN_SHRINKING_STAGES)  # the first stage may have the resolution of the stem
         if all(
-            self.has_downsampling([box]) and not all(self.has_downsampling([each]) for each in held)
-            for box, held in zip(boxes[later:], blocks[later:], strict=True)
+            self.has_downsampling([box]) and not all(self.has_downsampling([each]) for each in box_blocks)
+            for box, box_blocks in zip(boxes[later:], blocks[later:], strict=True)
         ):
             return True
-        given = [frozenset.intersection(*(self.output_channels([each]) for each in held)) for held in blocks]
-        return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
+        shared_channels = [
+            frozenset.intersection(*(self.output_channels([each]) for each in box_blocks)) for box_blocks in blocks
+        ]
+        return all(shared_channels) and 2 * (1 + sum(one != other for one, other in pairwise(shared_channels))) > max(
+            2, len(boxes)
+        )
 
     def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
         """Return the numbers of the equal blocks at which a new stage begins; empty if there is one stage.
