@@ -140,9 +140,9 @@ def _edge_op_rows(graph: Graph, row_of_node: Ints) -> tuple[Ints, Ints]:
 def _owned_edge_ends(numbered: Preorder, source: Ints, target: Ints) -> tuple[Ints, Ints, Ints]:
     """Return, for each edge, the owner's children that hold its ends, and the owner; -1 for edges of marks."""
     edge_from, edge_to, owner = (np.full(len(source), -1, np.int32) for _ in range(3))
-    held = np.flatnonzero(source >= 0)
-    owner[held], edge_from[held], edge_to[held] = lowest_common_owners(
-        numbered.parent, numbered.depth, source[held], target[held]
+    with_rows = np.flatnonzero(source >= 0)
+    owner[with_rows], edge_from[with_rows], edge_to[with_rows] = lowest_common_owners(
+        numbered.parent, numbered.depth, source[with_rows], target[with_rows]
     )
     return edge_from, edge_to, owner
 

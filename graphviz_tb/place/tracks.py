@@ -152,8 +152,8 @@ def _assign_tracks_in_one_pass(nets: Sequence[Net]) -> None:
         tracks: list[int] = []
         most = base
         for (low, high), net in spans:
-            met = bisect_right(starts, -(high + MIN_END_GAP) - 1)
-            net.track = tracks[met] + 1 if met < len(tracks) else base
+            first_met = bisect_right(starts, -(high + MIN_END_GAP) - 1)
+            net.track = tracks[first_met] + 1 if first_met < len(tracks) else base
             most = max(most, net.track + 1)
             while tracks and tracks[-1] <= net.track:
                 starts.pop()

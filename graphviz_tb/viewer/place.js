@@ -1816,7 +1816,7 @@ function _split_net_by_direction(net) {
   return parts;
 }
 function _assign_tracks_in_one_pass(nets) {
-  let base, sign, spans, starts, tracks, most, low, high, net, met;
+  let base, sign, spans, starts, tracks, most, low, high, net, first_met;
   base = 0;
   for (sign of [1, -1]) {
     spans = (() => { const out = []; for (const net of nets) if ((((net.ends[0] - net.starts[0]) * sign) > 0)) { out.push([((sign > 0) ? [net.low, net.high] : [-net.high, -net.low]), net]); } return out; })();
@@ -1825,8 +1825,8 @@ function _assign_tracks_in_one_pass(nets) {
     tracks = [];
     most = base;
     for ([[low, high], net] of spans) {
-      met = py_bisect_right(starts, (-(high + MIN_END_GAP) - 1));
-      net.track = ((met < tracks.length) ? (tracks.at(met) + 1) : base);
+      first_met = py_bisect_right(starts, (-(high + MIN_END_GAP) - 1));
+      net.track = ((first_met < tracks.length) ? (tracks.at(first_met) + 1) : base);
       most = Math.max(most, (net.track + 1));
       while ((tracks.length && (tracks.at(-1) <= net.track))) {
         py_pop(starts);

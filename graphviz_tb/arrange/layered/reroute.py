@@ -283,9 +283,9 @@ class Rerouter:
         """Trace the best path back from the slot of the last item; return whether any item moves."""
         moved = False
         for number in range(len(path) - 1, -1, -1):
-            held, goal = self.state.place[path[number]], slot + spans[number][0]
-            if goal < held or goal > held + 1:
-                self.shift_item(top + number, held, goal)
+            here, goal = self.state.place[path[number]], slot + spans[number][0]
+            if goal < here or goal > here + 1:
+                self.shift_item(top + number, here, goal)
                 moved = True
             if number:
                 slot = int(np.argmin(totals[number - 1][:, slot]))

@@ -174,8 +174,8 @@ def sub_dag(dag: Dag, ids: Sequence[int]) -> Dag:
     before = [[index[source] for source in dag.before[box] if source in index] for box in ids]
     outside = [[id(dag.boxes[source]) for source in dag.before[box] if source not in index] for box in ids]
     if dag.outside is not None:
-        farther = [dag.outside[box] + held for box, held in zip(ids, outside, strict=True)]
-        outside = farther if len({source for held in farther for source in held}) == 1 else outside
+        farther = [dag.outside[box] + sources for box, sources in zip(ids, outside, strict=True)]
+        outside = farther if len({source for sources in farther for source in sources}) == 1 else outside
     return make_dag([dag.boxes[box] for box in ids], before, outside)
 
 
@@ -199,8 +199,8 @@ def wiring_key(dag: Dag, ids: Sequence[int]) -> WiringKey:
 
 def has_single_entry(outside: Sequence[Sequence[int]]) -> bool:
     """Return whether at most `MAX_ENTRY_READERS` boxes read from outside, all from one source."""
-    sources = {source for held in outside for source in held}
-    return len(sources) == 1 and sum(1 for held in outside if held) <= MAX_ENTRY_READERS
+    sources = {source for box_sources in outside for source in box_sources}
+    return len(sources) == 1 and sum(map(bool, outside)) <= MAX_ENTRY_READERS
 
 
 def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -> Dag:
