@@ -194,7 +194,7 @@ def test_a_layer_is_added_by_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         remembered.cache_clear()
     assert output_shapes.layer_output_shapes("MyDense", {"units": 10}, [(None, 784)]) == [(None, 10)]
     assert parameters.parameter_count("MyDense", {"units": 10}, [(None, 784)]) == 784 * 10 + 10
-    called = LayerCall(takes=((None, 784),), gives=((None, 10),))
+    called = LayerCall(input_shapes=((None, 784),), output_shapes=((None, 10),))
     work = layers.layer_cost(Layer("MyDense", {"units": 10}, calls=(called,)), batch=1)
     assert work == (784 * 10, 2 * 784 * 10 + 10)
     for remembered in (layer_row, layers.layer_cost_rule):

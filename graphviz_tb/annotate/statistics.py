@@ -61,30 +61,30 @@ class MeasuredChains:
     """
 
     def __init__(self, hierarchy: Hierarchy, step: Longs, row: Longs) -> None:
-        # Rows are in preorder, so a row contains a slice of the measured rows.
-        measured, number = np.unique(row, return_inverse=True)
+        # Rows are in preorder, so a row contains a slice of the measured rows; rows with equal slices form a chain.
+        measured, measured_of_entry = np.unique(row, return_inverse=True)
         starts = np.searchsorted(measured, np.arange(len(hierarchy)))
         ends = np.searchsorted(measured, hierarchy.end)
         enclosing = np.flatnonzero(ends > starts)
         # Number the chains in preorder: of two with the same start, the outer one ends later.
-        slices = starts[enclosing] * (len(measured) + 1) + len(measured) - ends[enclosing]
-        _, outermost, chain_of_some = np.unique(slices, return_index=True, return_inverse=True)
+        slice_codes = starts[enclosing] * (len(measured) + 1) + len(measured) - ends[enclosing]
+        _, outermost, chain_of_enclosing = np.unique(slice_codes, return_index=True, return_inverse=True)
         self.chain_of = np.full(len(hierarchy), -1, np.int64)
-        self.chain_of[enclosing] = chain_of_some
+        self.chain_of[enclosing] = chain_of_enclosing
         chain_starts, chain_stops = starts[enclosing][outermost], ends[enclosing][outermost]
         parent_rows = hierarchy.parent[enclosing[outermost]].astype(np.int64)
         self.chains = len(outermost)
-        parent = np.where(parent_rows >= 0, self.chain_of[parent_rows], -1)
+        parent_chain = np.where(parent_rows >= 0, self.chain_of[parent_rows], -1)
 
-        entry, key = np.arange(len(row)), step * len(measured) + number
-        previous = np.full(len(row), -1, np.int64)
+        entry, entry_codes = np.arange(len(row)), step * len(measured) + measured_of_entry
+        previous = np.full(len(row), -1, np.int64)  # the measured row of the entry before, in the same step
         same_step = step[1:] == step[:-1]
-        previous[1:][same_step] = number[:-1][same_step]
+        previous[1:][same_step] = measured_of_entry[:-1][same_step]
         chain = self.chain_of[row]
         chains_of_entries, entries = [chain], [entry]
         # Follow each entry outwards until a chain contains the previous entry too, which leads to the rest.
         while len(chain):
-            chain = parent[chain]
+            chain = parent_chain[chain]
             is_first = (chain >= 0) & (chain_starts[chain] > previous)
             chain, previous, entry = chain[is_first], previous[is_first], entry[is_first]
             chains_of_entries.append(chain)
@@ -93,7 +93,7 @@ class MeasuredChains:
         order = np.argsort(step[first], kind="stable")
         # The entry from which a chain was reached is its first: earlier entries precede the chain.
         self.chain, self.first = np.concatenate(chains_of_entries)[order], first[order]
-        self.stop = np.searchsorted(key, step[self.first] * len(measured) + chain_stops[self.chain])
+        self.stop = np.searchsorted(entry_codes, step[self.first] * len(measured) + chain_stops[self.chain])
 
     def sums_by_place(self, values: Longs) -> Longs:
         total = prefix_sums(values)

@@ -112,12 +112,13 @@ class BodyCalls:
         return readings
 
     def _find_readings(self, block: int, scope: str) -> ScopeReadings:
+        """Read a scope from the left, depth first: up to each slash, it may be the name of a call."""
         readings: list[ScopeReading] = []
         waiting: list[ScopeReading] = [(block, 0, None)]
         seen: set[tuple[int, int]] = set()
         deepest: CallChain = None
-        most = MAX_NAME_READINGS if self.has_budget else FEW_NAME_READINGS
-        while waiting and len(readings) < most:
+        max_readings = MAX_NAME_READINGS if self.has_budget else FEW_NAME_READINGS
+        while waiting and len(readings) < max_readings:
             body, start, chain = reading = waiting.pop()
             if (body, start) in seen:
                 continue
@@ -125,19 +126,19 @@ class BodyCalls:
             readings.append(reading)
             self.lookups += 1
             calls = self.calls_of_body(body)
-            for cut in _slash_positions(scope, start, calls.lengths):
+            for slash in _slash_positions(scope, start, calls.lengths):
                 self.lookups += 1
-                call = calls.rows.get(scope[start:cut])
+                call = calls.rows.get(scope[start:slash])
                 if call is None:
                     continue
                 # Longer names are popped first: with calls "a" and "a/b", "a/b/x" means x in "a/b".
-                new_chain = call, chain, 1 if chain is None else chain[2] + 1
-                if deepest is None or new_chain[2] > deepest[2]:
-                    deepest = new_chain
-                bodies, start_in_body = self._bodies_entered(call, scope, cut + 1)
+                longer_chain = call, chain, 1 if chain is None else chain[2] + 1
+                if deepest is None or longer_chain[2] > deepest[2]:
+                    deepest = longer_chain
+                bodies, start_in_body = self._bodies_entered(call, scope, slash + 1)
                 # Only bodies that may be popped: a hostile call has thousands.
-                waiting += [(body, start_in_body, new_chain) for body in bodies[-most:]]
-                self.lookups += min(most, len(bodies))
+                waiting += [(body, start_in_body, longer_chain) for body in bodies[-max_readings:]]
+                self.lookups += min(max_readings, len(bodies))
         return readings, deepest
 
     def _bodies_entered(self, call: int, name: str, start: int) -> tuple[list[int], int]:

@@ -25,7 +25,7 @@ from graphviz_tb.model.view import View
 from graphviz_tb.open.groups import OpenSet
 from graphviz_tb.place.frames import FRAME_PADDING, GroupLayout, OpenGroup, list_open_groups
 from graphviz_tb.place.picture import FrameCache
-from graphviz_tb.render.close_frame import drawn_size
+from graphviz_tb.render.close_frame import Extent, drawn_size
 
 LAPTOP_SCREEN_PX = (1440, 840)  # a laptop's window
 SHEET_MARGINS_PX = (48, 96)  # margins and title of a sheet
@@ -258,25 +258,25 @@ def _picture_growth(
         number, place = parent_of[number]
         layout, skeleton = layouts[number], groups[number].view.skeleton
         row = next((row for part in skeleton.parts for row in part if place in row), (place,))
-        boxes = {
-            item: _child_span(layout, item, direction)
+        extents = {
+            item: _child_extent(layout, item, direction)
             for item in row
             if item < skeleton.children and layout.slots[item]
         }
-        if place not in boxes:
+        if place not in extents:
             return 0, 0
-        _, _, start, stop = boxes[place]
-        others_length = max([end - begin for item, (_, _, begin, end) in boxes.items() if item != place], default=0)
-        along = max(others_length, stop - start + along) - max(others_length, stop - start)
+        lengths = {item: extent.end - extent.start for item, extent in extents.items()}
+        length, others_length = lengths.pop(place), max(lengths.values(), default=0)
+        along = max(others_length, length + along) - max(others_length, length)
         room = layout.width if direction in ("BT", "TB") else layout.height
-        boxes_width = max(end for _, end, _, _ in boxes.values()) - min(begin for begin, _, _, _ in boxes.values())
+        boxes_width = max(box.right for box in extents.values()) - min(box.left for box in extents.values())
         across = max(0, boxes_width + across - (room - 2 * FRAME_PADDING)) if across > 0 else 0
     return across, along
 
 
-def _child_span(made: GroupLayout, item: int, direction: Direction) -> tuple[int, int, int, int]:
-    """Return (left, right) of a child across the flow and (start, end) along it."""
-    slot = made.slots[item]
+def _child_extent(layout: GroupLayout, item: int, direction: Direction) -> Extent:
+    """Return the rectangle of a child across and along the flow."""
+    slot = layout.slots[item]
     assert slot is not None
     piece, (x, y) = slot
     across, along = (x, x + piece.width), (y, y + piece.height)
@@ -284,7 +284,7 @@ def _child_span(made: GroupLayout, item: int, direction: Direction) -> tuple[int
         across, along = along, across
     if direction in ("BT", "RL"):
         along = -along[1], -along[0]
-    return (*across, *along)
+    return Extent(*across, *along)
 
 
 def _rank_extents(group: OpenGroup, layout: GroupLayout, part: int, direction: Direction) -> list[RankExtent]:
@@ -294,19 +294,19 @@ def _rank_extents(group: OpenGroup, layout: GroupLayout, part: int, direction: D
     break_numbers = set(skeleton.breaks[part]) if skeleton.breaks else set()
     for number, row in enumerate(skeleton.parts[part]):
         boxes = [
-            _child_span(layout, item, direction) for item in row if item < skeleton.children and layout.slots[item]
+            _child_extent(layout, item, direction) for item in row if item < skeleton.children and layout.slots[item]
         ]
         if not boxes:
             ranks.append(RankExtent(0, 0, ranks[-1].low if ranks else 1 << 30, ranks[-1].high if ranks else -1))
             continue
-        start, stop = min(box[2] for box in boxes), max(box[3] for box in boxes)
+        start, stop = min(box.start for box in boxes), max(box.end for box in boxes)
         if last_stop is not None:
             gap = USUAL_GAP_PX if number in break_numbers or start < last_stop else start - last_stop
             ranks[-1] = replace(ranks[-1], gap=gap)
         last_stop = stop
         inner = [place for place, item in enumerate(row) if item < skeleton.children]
-        low = min(box[0] for box in boxes) - PASSING_LINE_PX * inner[0]
-        high = max(box[1] for box in boxes) + PASSING_LINE_PX * (len(row) - 1 - inner[-1])
+        low = min(box.left for box in boxes) - PASSING_LINE_PX * inner[0]
+        high = max(box.right for box in boxes) + PASSING_LINE_PX * (len(row) - 1 - inner[-1])
         ranks.append(RankExtent(stop - start, 0, low, high))
     # Ranks of ports take no room.
     with_boxes = [rank for rank in ranks if rank.high >= 0]

@@ -85,7 +85,7 @@ def set_bypasses_right(laid: Ranks, part: Component) -> Ranks:
     [[0], [1, 3], [2]]
     """
     main = {item for edge in part.main_path for item in laid.chains[edge]}
-    fixed = {rank for rank, ports in ((0, part.first), (len(laid.ranks) - 1, part.last)) if part.held and ports}
+    fixed = {rank for rank, ports in ((0, part.first), (len(laid.ranks) - 1, part.last)) if part.fixed_ports and ports}
     balance = [0 for _ in laid.ranks]  # by rank, the bypasses that end there on the right, minus those on the left
     places = {item: (number, place) for number, row in enumerate(laid.ranks) for place, item in enumerate(row)}
     middle = {places[item][0]: places[item][1] for item in main}

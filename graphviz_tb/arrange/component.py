@@ -50,7 +50,7 @@ class Component:
     """One connected piece without cycles: nodes 0 … count-1, and `edges` along the flow.
 
     Nodes in `first` (`last`) are ports: alone on the first (last) rank, with the highest numbers. `main_path` lists
-    edges. If `held`, the ports keep the order of their numbers.
+    edges. If `fixed_ports`, the ports keep the order of their numbers.
     """
 
     count: int
@@ -58,7 +58,7 @@ class Component:
     first: frozenset[int] = frozenset()
     last: frozenset[int] = frozenset()
     main_path: tuple[int, ...] = ()
-    held: bool = False
+    fixed_ports: bool = False
 
 
 @dataclass(slots=True)

@@ -149,7 +149,7 @@ def legged_ranks(part: Component, legs: Legs, quick: bool) -> Ranks | None:
     count = part.count + len(turning)
     rank += [highest for _, highest in turning]
     main_path = tuple(edge_number[edge] for edge in part.main_path)
-    with_waypoints = Component(count, tuple(distinct_edges), part.first, part.last, main_path, part.held)
+    with_waypoints = Component(count, tuple(distinct_edges), part.first, part.last, main_path, part.fixed_ports)
     laid = order_ranks(with_waypoints, split_long_edges(with_waypoints, rank), quick)
     chains: list[list[int]] = [[*ends] for ends in part.edges]
     first_leg = set(legs.falling)
@@ -186,7 +186,7 @@ def _rows_leg_by_leg(
             return 0 if item in outside else 2 if item in facing else 1
         return 3 if item in opposite else 4
 
-    ordered = choose_mirrored_rows(rows, laid.chains, {0, len(rows) - 1} if part.held else ())
+    ordered = choose_mirrored_rows(rows, laid.chains, {0, len(rows) - 1} if part.fixed_ports else ())
     return Ranks([sorted(row, key=side_by_side) for row in ordered], chains)
 
 

@@ -169,7 +169,7 @@ def _arrange_with_engine(metagraph: Metagraph, options: ArrangeOptions, outside:
     slots = frame_ports(metagraph, bridges, outside)
     items = frame_port_items(len(metagraph.children), slots)
     drawn = level_lines(metagraph, drawn_edges(metagraph, mask), bridges, items, outside.turned)
-    skeleton = _arrange_core(metagraph, slots, drawn, options, held=bool(outside.order))
+    skeleton = _arrange_core(metagraph, slots, drawn, options, fix_ports=bool(outside.order))
     if mask == metagraph.mask:
         return skeleton
     from graphviz_tb.arrange.hand_moves import follow_mask  # few pictures have nodes moved by hand
@@ -180,9 +180,13 @@ def _arrange_with_engine(metagraph: Metagraph, options: ArrangeOptions, outside:
 
 
 def _arrange_core(
-    metagraph: Metagraph, slots: list[PortSlot], drawn: list[ArrangeLine], options: ArrangeOptions, held: bool
+    metagraph: Metagraph,
+    slots: list[PortSlot],
+    drawn: list[ArrangeLine],
+    options: ArrangeOptions,
+    fix_ports: bool,
 ) -> Skeleton:
-    """Arrange the children and lines of the core. With `held`, ports keep their order."""
+    """Arrange the children and lines of the core. With `fix_ports`, ports keep their order."""
     base = len(metagraph.children)
     first = [base + i for i, slot in enumerate(slots) if slot.first]
     last = [base + i for i, slot in enumerate(slots) if not slot.first]
@@ -192,7 +196,7 @@ def _arrange_core(
     extracted = metagraph.automatic.extracted_children
     loose = _loose_training(metagraph, drawn)
     core = [child for child in range(base) if child not in extracted and child not in loose]
-    parts = _add_main_paths(_connected_pieces([*core, *first, *last], arcs, first, last), drawn, backward, held)
+    parts = _add_main_paths(_connected_pieces([*core, *first, *last], arcs, first, last), drawn, backward, fix_ports)
     bent = {
         number: found
         for number, piece in enumerate(parts)
@@ -259,11 +263,11 @@ def _bend_piece(
     if legs is None:
         return None
     part = mirror_component(piece.part, legs)
-    laid = legged_ranks(part, legs, options.quick)
-    if laid is None:
+    ranks = legged_ranks(part, legs, options.quick)
+    if ranks is None:
         return None
     falling = tuple(piece.items[node] for node in legs.falling)
-    return BentPiece(replace(piece, part=part), laid, falling, frozenset(piece.lines[edge] for edge in legs.mirrored))
+    return BentPiece(replace(piece, part=part), ranks, falling, frozenset(piece.lines[edge] for edge in legs.mirrored))
 
 
 def _loose_training(metagraph: Metagraph, drawn: list[ArrangeLine]) -> list[int]:
@@ -296,16 +300,16 @@ def _set_loose_training(skeleton: Skeleton, loose: list[int], training: list[int
 
 
 def _add_main_paths(
-    parts: list[LevelComponent], drawn: list[ArrangeLine], backward: set[int], held: bool
+    parts: list[LevelComponent], drawn: list[ArrangeLine], backward: set[int], fix_ports: bool
 ) -> list[LevelComponent]:
-    """Return the pieces with their main paths and tributaries, and with `held` set."""
+    """Return the pieces with their main paths and tributaries, and with `fixed_ports` set."""
     result = []
     for piece in parts:
         part, weights = piece.part, [0 if i in backward else drawn[i].thick for i in piece.lines]
         boxes = part.count - len(part.first) - len(part.last)  # ports have the highest numbers
         main = main_path(part.count, part.edges, weights, boxes)
         joining = tributaries(part.edges, weights, boxes, main)
-        result.append(replace(piece, part=replace(part, main_path=main, held=held), tributaries=joining))
+        result.append(replace(piece, part=replace(part, main_path=main, fixed_ports=fix_ports), tributaries=joining))
     return result
 
 
@@ -350,7 +354,7 @@ def _set_training_right(laid: Ranks, piece: LevelComponent, drawn: list[ArrangeL
     rows = [
         ([item for item in row if item not in moved], [item for item in row if item in moved]) for row in laid.ranks
     ]
-    held = {0, len(rows) - 1} if piece.part.held else set[int]()
+    held = {0, len(rows) - 1} if piece.part.fixed_ports else set[int]()
     return Ranks(choose_mirrored_rows(rows, laid.chains, held), laid.chains, laid.notices)
 
 

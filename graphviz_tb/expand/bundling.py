@@ -98,13 +98,13 @@ def bundle_edges(
     control, reference = graph.control[edge], graph.reference[edge]
     number = np.repeat(np.arange(count), np.diff(start))
     data = ~control
-    node, key, held = _distinct_outputs(graph, edge[data], number[data], count)
+    node, key, output_start = _distinct_outputs(graph, edge[data], number[data], count)
     return BundleTable(
         tuple(column[first] for column in ends),
         np.bincount(number[data], minlength=count),
         np.bincount(number[control], minlength=count),
         np.bincount(number[reference], minlength=count),
-        Bundles(edge, start, node, key, held, facts, {} if known is None else known),
+        Bundles(edge, start, node, key, output_start, facts, {} if known is None else known),
     )
 
 

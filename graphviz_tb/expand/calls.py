@@ -103,7 +103,7 @@ def _positions_by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
 
 def _reachable_output_keys(joined: CallWiring, function: Function, leaving: list[tuple[int, int]]) -> list[int]:
     """Return the keys of the outputs to which results of a function can lead; `leaving` has (number, key), sorted."""
-    if joined.gives == "each" and not joined.named:
+    if joined.outputs_of_result == "each" and not joined.named:
         leaving = leaving[: bisect_left(leaving, (len(function.returns),))]
     return [key for _, key in leaving]
 

@@ -101,12 +101,12 @@ def _scopes_with_counter(hierarchy: Hierarchy) -> CodeNames:
         # Only saves time: most names do not end in a digit.
         rows = [row for row in rows if hierarchy.name[row][-1:].isdigit()]
         counted = ((row, _strip_counter(hierarchy.name[row])) for row in rows)
-        held = {row: name for row, name in counted if name is not None}
-        inside = hierarchy.name[root + 1 : stop] if held else []
-        taken = set(held.values()).intersection(inside)
+        free_names = {row: name for row, name in counted if name is not None}
+        inside = hierarchy.name[root + 1 : stop] if free_names else []
+        taken = set(free_names.values()).intersection(inside)
         # All names are needed only if a taken one has a counter itself, which is rare.
         taken = set(inside) if any(map(_strip_counter, taken)) else taken
-        names |= {row: name for row, name in held.items() if _is_free_name(name, taken)}
+        names |= {row: name for row, name in free_names.items() if _is_free_name(name, taken)}
     return names
 
 

@@ -221,15 +221,15 @@ def merged_modules(graph: Graph) -> dict[int, str]:
     if not families:
         return {}
     merged = {key: held for key, held in merged.items() if _module_family(*key) in families}
-    first = {scope for scope, _ in merged}
-    _spread_along_flow(graph, known, first)
+    merged_scopes = {scope for scope, _ in merged}
+    _spread_along_flow(graph, known, merged_scopes)
     return {
         node: "/".join(
             _with_containers(segment, skips[place]) if (scope[: place + 1], skips[:place]) in merged else segment
             for place, segment in enumerate(scope)
         )
         for node, (scope, skips) in known.items()
-        if any(scope[: place + 1] in first for place in range(len(scope)))
+        if any(scope[: place + 1] in merged_scopes for place in range(len(scope)))
     }
 
 
@@ -285,24 +285,25 @@ def _spread_along_flow(
         scope = tuple(graph.name[node].split("/")[:-1])
         if node not in known and any(scope[: place + 1] in merged for place in range(len(scope))):
             scopes[node] = scope
-    beside: dict[int, list[int]] = defaultdict(list)
+    neighbours: dict[int, list[int]] = defaultdict(list)
     ends = list(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
     for near, far in ((1, 0), (0, 1)):  # inputs first
         for edge in ends:
             if edge[near] in scopes:
-                beside[edge[near]].append(edge[far])
+                neighbours[edge[near]].append(edge[far])
     for sweep in range(2 * MAX_SWEEPS):
         for node in sorted(scopes, reverse=bool(sweep % 2)):
             scope = scopes[node]
             best: Skips = ()
-            for other in beside[node]:
+            for other in neighbours[node]:
                 if other in known:
-                    held, skips = known[other]
-                    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(scope, held, strict=False)))
+                    other_scope, skips = known[other]
+                    pairs = zip(scope, other_scope, strict=False)
+                    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
                     best = max(best, skips[:shared], key=len)
             # First neighbours in the same module, then in the module around it, finally any.
-            farthest = 0 if sweep < MAX_SWEEPS else 1 if sweep < MAX_SWEEPS + 2 else len(scope)
-            if best and len(best) >= len(scope) - farthest:
+            unshared = 0 if sweep < MAX_SWEEPS else 1 if sweep < MAX_SWEEPS + 2 else len(scope)
+            if best and len(best) >= len(scope) - unshared:
                 known[node] = scope, best + ((),) * (len(scope) - len(best))
                 del scopes[node]
 
@@ -317,11 +318,11 @@ def enclose_copies(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
 
     Net/Norm[norm] ─▶ Net/to ─▶ Net/Linear[head]        `to` moves into Net/Norm[norm]
     """
-    found = dict(moved)
+    module_of = dict(moved)
     lists = graph.nodes_of_types(lambda op: op in TRACE_LIST_OPS)
     copies = (graph.nodes_of_types(lambda op: has_role(op, *COPY_ROLES)) | lists) & (graph.mark == 0)
     if not copies.any() or not graph.has_module_scopes:
-        return found
+        return module_of
     drawn = graph.mark == 0
     sources: dict[int, list[int]] = {node: [] for node in np.flatnonzero(copies).tolist()}
     users: dict[int, list[int]] = {node: [] for node in sources}
@@ -332,20 +333,20 @@ def enclose_copies(graph: Graph, moved: Mapping[int, str]) -> dict[int, str]:
         if source in users:
             users[source].append(target)
     for node in np.flatnonzero(lists & copies).tolist():
-        around = [*sources.pop(node), *users.pop(node)]
-        holders = {found.get(other) or graph.name[other].rpartition("/")[0] for other in around}
-        if len(holders) == 1 and (module := holders.pop()).startswith(f"{graph.name[node].rpartition('/')[0]}/"):
-            found[node] = module
+        neighbours = [*sources.pop(node), *users.pop(node)]
+        modules = {module_of.get(other) or graph.name[other].rpartition("/")[0] for other in neighbours}
+        if len(modules) == 1 and (module := modules.pop()).startswith(f"{graph.name[node].rpartition('/')[0]}/"):
+            module_of[node] = module
     # Along the flow, then against it, so that chains of copies stay together.
     for nodes, beside in ((list(sources), sources), (list(reversed(users)), users)):
         for node in nodes:
-            if node in found or len(sources[node]) > 1 or not beside[node]:
+            if node in module_of or len(sources[node]) > 1 or not beside[node]:
                 continue
-            own = graph.name[node].rpartition("/")[0]
-            scopes = [found.get(other) or graph.name[other].rpartition("/")[0] for other in beside[node]]
-            if module := _module_beside(own, scopes):
-                found[node] = module
-    return found
+            scope = graph.name[node].rpartition("/")[0]
+            scopes = [module_of.get(other) or graph.name[other].rpartition("/")[0] for other in beside[node]]
+            if module := _module_beside(scope, scopes):
+                module_of[node] = module
+    return module_of
 
 
 def _module_beside(own: str, scopes: Sequence[str]) -> str:

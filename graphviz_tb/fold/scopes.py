@@ -81,11 +81,11 @@ def build_scope_tree(
     """
     port = graph.op_types.index(MODULE_PORT_OP) if MODULE_PORT_OP in graph.op_types and not options.tensorboard else -1
     ordinary, scopes = (graph.mark == 0) & (graph.op != port), graph.node_scopes
-    alone = {node: scope for node, scope in _separate_scopes(graph, numbered) if ordinary[node]}
-    alone.update(moved)
+    own_scopes = {node: scope for node, scope in _separate_scopes(graph, numbered) if ordinary[node]}
+    own_scopes.update(moved)
     scope = scopes.number.copy()
-    scope[list(alone)] = np.arange(len(alone)) + len(scopes.names)
-    growing = GrowingTree(ordinary, scope, [*scopes.names, *alone.values()], np.zeros(len(graph), np.int64))
+    scope[list(own_scopes)] = np.arange(len(own_scopes)) + len(scopes.names)
+    growing = GrowingTree(ordinary, scope, [*scopes.names, *own_scopes.values()], np.zeros(len(graph), np.int64))
     starts = graph.block_starts()
     for block in range(len(starts) - 1):
         main = block == 0

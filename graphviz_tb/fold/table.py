@@ -79,9 +79,9 @@ def _ancestor_jumps(parent: Ints, deepest: int) -> list[tuple[int, Ints]]:
 
 def _file_edges_by_owner(owner: Ints, rows: int) -> tuple[Ints, Longs]:
     """Return the ids of edges with an owner, sorted by owner row, and where each row's run starts."""
-    held = np.flatnonzero(owner >= 0)
-    order, start = group_by_key(owner[held], rows)
-    return int32_column(held[order]), start
+    owned = np.flatnonzero(owner >= 0)
+    order, start = group_by_key(owner[owned], rows)
+    return int32_column(owned[order]), start
 
 
 def build_hierarchy(
@@ -140,9 +140,9 @@ def _edge_op_rows(graph: Graph, row_of_node: Ints) -> tuple[Ints, Ints]:
 def _owned_edge_ends(numbered: Preorder, source: Ints, target: Ints) -> tuple[Ints, Ints, Ints]:
     """Return, for each edge, the owner's children that hold its ends, and the owner; -1 for edges of marks."""
     edge_from, edge_to, owner = (np.full(len(source), -1, np.int32) for _ in range(3))
-    held = np.flatnonzero(source >= 0)
-    owner[held], edge_from[held], edge_to[held] = lowest_common_owners(
-        numbered.parent, numbered.depth, source[held], target[held]
+    with_rows = np.flatnonzero(source >= 0)
+    owner[with_rows], edge_from[with_rows], edge_to[with_rows] = lowest_common_owners(
+        numbered.parent, numbered.depth, source[with_rows], target[with_rows]
     )
     return edge_from, edge_to, owner
 
@@ -193,9 +193,9 @@ def insert_groups(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = Fal
     members = [[member if member >= 0 else old - 1 - member for member in group.members] for group in groups]
     parent[[*chain.from_iterable(members)]] = np.repeat(np.arange(old, old + new), [*map(len, members)])
     first: list[int] = []  # row of each new group
-    for held in members if not last else ():
+    for member_ids in members if not last else ():
         # Members that are new groups come earlier in the list.
-        first.append(min([first[member - old] if member >= old else member for member in held]))
+        first.append(min([first[member - old] if member >= old else member for member in member_ids]))
     key[old : old + len(first)] = first
     names = np.empty(old + new, object)
     names[:old] = hierarchy.name

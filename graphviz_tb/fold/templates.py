@@ -158,14 +158,14 @@ def _equals_head(runs: ColumnRuns, head: Longs) -> Bools:
 
 def _renumber_by_appearance(template: Longs, start: int = 0) -> Longs:
     """Renumber classes from `start` on, in the order of first appearance."""
-    held = np.flatnonzero(template >= 0)
-    if not len(held):
+    numbered = np.flatnonzero(template >= 0)
+    if not len(numbered):
         return template
-    values, first, inverse = np.unique(template[held], return_index=True, return_inverse=True)
+    values, first, inverse = np.unique(template[numbered], return_index=True, return_inverse=True)
     rank = np.empty(len(values), np.int64)
     rank[np.argsort(first, kind="stable")] = start + np.arange(len(values))
     out = template.copy()
-    out[held] = rank[inverse]
+    out[numbered] = rank[inverse]
     return out
 
 

@@ -136,27 +136,27 @@ def class_name_of(json: Mapping[str, Any]) -> str:
 
 
 class LayerShapes:
-    """Input and output shapes of each layer; `gives[layer][call]` are the output shapes of a call in its model."""
+    """Input and output shapes of each layer; `outputs[layer][call]` are the output shapes of a call in its model."""
 
-    def __init__(self, layers: Iterable[LayerNode], takes: LayerInputs) -> None:
-        self.takes = takes
-        self.stated = _stated_shapes(takes)
-        self.claimed = _highest_outputs_used(takes)
+    def __init__(self, layers: Iterable[LayerNode], inputs: LayerInputs) -> None:
+        self.inputs = inputs
+        self.stated = _stated_shapes(inputs)
+        self.claimed = _highest_outputs_used(inputs)
         self.steps: dict[LayerNode, int | None] = {}
-        self.gives: dict[LayerNode, list[list[Shape]]] = {}
-        for layer in _sort_inputs_first(layers, takes):
+        self.outputs: dict[LayerNode, list[list[Shape]]] = {}
+        for layer in _sort_inputs_first(layers, inputs):
             computed = [self._computed_shapes(layer, call) for call in self.inputs_of_calls(layer)]
             # As many outputs as the rule of the class has, or more if a consumer uses a later one.
             used = min(self.claimed.get(layer, -1) + 1, MAX_OUTPUTS // layer.calls_in_model)
             count = max(used, *map(len, computed), 0)
-            self.gives[layer] = [
+            self.outputs[layer] = [
                 [plausible_shape(self.stated.get((layer, call, output), shape)) for output, shape in enumerate(padded)]
                 for call, padded in enumerate([*shapes, *[None] * (count - len(shapes))] for shapes in computed)
             ]
 
     def inputs_of_calls(self, layer: LayerNode) -> list[list[LayerOutput]]:
         """Return the inputs of each call of a layer in its model; one empty call if it has none."""
-        return self.takes[layer][: layer.calls_in_model] or [[]]
+        return self.inputs[layer][: layer.calls_in_model] or [[]]
 
     def operand_shapes(self, layer: LayerNode, call: Sequence[LayerOutput]) -> list[Shape]:
         """Return the shapes of the operands of a call; if unknown, the shape that the layer was built with."""
@@ -184,7 +184,7 @@ class LayerShapes:
         layer, call, output, *_ = source
         if (stated := self.stated.get((layer, call, output))) is not None:
             return stated
-        outputs = self.gives.get(layer, [[]])[call % layer.calls_in_model :][:1]
+        outputs = self.outputs.get(layer, [[]])[call % layer.calls_in_model :][:1]
         return outputs[0][output] if outputs and 0 <= output < len(outputs[0]) else None
 
     def add_step_dimensions(self, shape: Shape, wrappers: Sequence[LayerNode]) -> Shape:
@@ -210,7 +210,7 @@ class LayerShapes:
         if has_layer_role(class_name_of(layer.json), LayerRole.INPUT) and computed:
             return [
                 _fill_open_sizes(
-                    computed[0], [self.shape_seen_by(source, layer) for call in self.takes[layer] for source in call]
+                    computed[0], [self.shape_seen_by(source, layer) for call in self.inputs[layer] for source in call]
                 )
             ]
         return computed
@@ -224,14 +224,14 @@ class LayerOutputs:
         self.listed: dict[LayerNode, int] = {}  # number of calls whose outputs are listed
         room: int = MAX_CLAIMED_OUTPUTS
         for layer in layers:
-            each = len(between.gives[layer][0])
+            each = len(between.outputs[layer][0])
             fitting = (count for count in (layer.runs, layer.calls_in_model) if count * each <= min(MAX_OUTPUTS, room))
             self.listed[layer] = next(fitting, 1) if each else 1  # no outputs: nothing to limit
             room -= each * (self.listed[layer] - 1)
 
     def flat_output_number(self, source: LayerOutput) -> int:
         layer, call, output, *_ = source
-        each = len(self.between.gives[layer][0])
+        each = len(self.between.outputs[layer][0])
         listed = self.listed[layer]
         # Outputs of calls that are not listed have the numbers of the first call.
         call = call if call < listed else call % layer.calls_in_model if layer.calls_in_model <= listed else 0
@@ -240,7 +240,7 @@ class LayerOutputs:
     def shapes_with_steps(self, layer: LayerNode) -> Iterator[Shape]:
         """Yield the shape of each output, step dimensions included."""
         for call in range(self.listed[layer]):
-            for output in range(len(self.between.gives[layer][0])):
+            for output in range(len(self.between.outputs[layer][0])):
                 yield self.between.add_step_dimensions(
                     self.between.shape_of_output(LayerOutput(layer, call, output)), layer.wrappers
                 )
@@ -255,10 +255,10 @@ def _operand_outputs(kind: str, call: Sequence[LayerOutput]) -> list[LayerOutput
     return [source for place, source in sorted(places.items(), key=lambda item: item[0]) if place < 3]
 
 
-def _highest_outputs_used(takes: LayerInputs) -> dict[LayerNode, int]:
+def _highest_outputs_used(inputs: LayerInputs) -> dict[LayerNode, int]:
     claimed: dict[LayerNode, int] = {}
     room: int = MAX_CLAIMED_OUTPUTS
-    for calls in takes.values():
+    for calls in inputs.values():
         for source in (output for call in calls for output in call):
             more = source.output - claimed.get(source.layer, -1)
             if more > 0 and source.output < min(MAX_OUTPUTS, room):
@@ -267,11 +267,11 @@ def _highest_outputs_used(takes: LayerInputs) -> dict[LayerNode, int]:
     return claimed
 
 
-def _stated_shapes(takes: LayerInputs) -> dict[tuple[LayerNode, int, int], Shape]:
+def _stated_shapes(inputs: LayerInputs) -> dict[tuple[LayerNode, int, int], Shape]:
     """Return the shapes that consumers state for outputs, by layer, call and output. Keras 3 writes them with each
     tensor."""
     stated: dict[tuple[LayerNode, int, int], Shape] = {}
-    for taker, calls in takes.items():
+    for taker, calls in inputs.items():
         for source in (output for call in calls for output in call):
             # The stated shape includes the step dimensions of wrappers inside the innermost common model.
             steps = len(source.layer.wrappers) - _common_wrapper_count(source.layer.wrappers, taker.wrappers)
@@ -301,7 +301,7 @@ def _fill_open_sizes(shape: Shape, feeds: Sequence[Shape]) -> Shape:
     return tuple(size if size is not None else other for size, other in zip(shape, first, strict=True))
 
 
-def _sort_inputs_first(layers: Iterable[LayerNode], takes: LayerInputs) -> Iterator[LayerNode]:
+def _sort_inputs_first(layers: Iterable[LayerNode], inputs: LayerInputs) -> Iterator[LayerNode]:
     """Yield the layers, each after its inputs; cycles are cut at an arbitrary edge."""
     sorted_layers: set[LayerNode] = set()
     for layer in layers:
@@ -317,7 +317,7 @@ def _sort_inputs_first(layers: Iterable[LayerNode], takes: LayerInputs) -> Itera
                 yield top
             else:
                 entered.add(top)
-                feeds = [source.layer for call in takes[top] for source in call]
+                feeds = [source.layer for call in inputs[top] for source in call]
                 waiting += [source for source in feeds if source not in sorted_layers and source not in entered]
 
 

@@ -185,13 +185,13 @@ WEIGHT_SHAPES_KEY, ATTRIBUTE_KEY = "kept", "held"
 def layer_facts(
     layers: list[Box],
     models: list[Box],
-    takes: LayerInputs,
+    inputs: LayerInputs,
     stored: Mapping[Box, Sequence[tuple[int, ...]]] = NO_STORED_SHAPES,
 ) -> tuple[dict[Box, Layer], LayerOutputs]:
     """Return the facts of each layer and model, and the numbers of outputs.
 
     `models` lists inner models after those around them; `stored` are weight shapes in an archive."""
-    between = LayerShapes(layers, takes)
+    between = LayerShapes(layers, inputs)
     outputs = LayerOutputs(layers, between)
     quantized = any(policy_of(layer_config(layer.json)) is not None for layer in layers)
     facts = {
@@ -228,7 +228,7 @@ def _single_layer_facts(
     # For four dimensions, [3] is the default -1, and not shown.
     shown = {**config, "axis": -1} if _is_last_axis(config.get("axis"), inputs[0]) else config
     words = _layer_config_words(kind, shown)
-    call_count = len(between.takes[layer])
+    call_count = len(between.inputs[layer])
     if call_count > 1:
         words = " · ".join(filter(None, (words, f"{call_count} calls")))
     weights = list(_weight_shapes(layer) if stored is None else stored)
@@ -241,8 +241,8 @@ def _single_layer_facts(
     # The trainable part of a custom class is known only if it is not trainable at all.
     fixed = count if not count or config.get("trainable", True) is False else None
     non_trainable = fixed if custom or count != by_rule else non_trainable_count(kind, config, inputs[0], count)
-    shapes = zip(inputs, between.gives[layer], strict=True)
-    calls = tuple(LayerCall(tuple(takes), tuple(gives)) for takes, gives in shapes)
+    shapes = zip(inputs, between.outputs[layer], strict=True)
+    calls = tuple(LayerCall(tuple(call_inputs), tuple(call_outputs)) for call_inputs, call_outputs in shapes)
     calls = calls if is_plausible_config(config) else ()
     return Layer(_displayed_class(layer.json), hash_deep_values(config), words, outputs, count, non_trainable,
                  calls=calls, times=between.run_count(layer), arguments=tuple(call_arguments(layer.json)),
@@ -280,9 +280,9 @@ def _weight_shape_words(weights: Sequence[tuple[int, ...]]) -> str:
     return " · ".join(shape_text(shape or (1,)) for shape in weights)
 
 
-def _is_last_axis(axis: Any, takes: list[Shape]) -> bool:
+def _is_last_axis(axis: Any, inputs: list[Shape]) -> bool:
     """Return whether a non-negative axis is the last one."""
-    shape = takes[0] if takes else None
+    shape = inputs[0] if inputs else None
     return shape is not None and axis in (len(shape) - 1, [len(shape) - 1])
 
 

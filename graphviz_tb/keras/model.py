@@ -133,18 +133,18 @@ def conceptual_graph(
     budget = MemoryBudget(on_disk, name)
     for layer in layers:
         budget.take(sum(BYTES_PER_EDGE + len(source.path) for source in input_layers(layer)))
-    takes = {layer: call_inputs(layer) for layer in layers}
+    inputs = {layer: call_inputs(layer) for layer in layers}
     models = list(walk_models(model))
-    facts, numbers = layer_facts(layers, models, takes)
+    facts, numbers = layer_facts(layers, models, inputs)
     uncounted = [layer for layer in layers if facts[layer].parameters is None] if completed is described else []
     shapes, weight_notices = _load_stored_shapes(uncounted, weights)
     if shapes:
-        facts, numbers = layer_facts(layers, models, takes, shapes)
+        facts, numbers = layer_facts(layers, models, inputs, shapes)
     facts[model] = _with_compile_settings(facts[model], parsed)
-    split = _layers_on_cycles(layers, takes, numbers)  # a node for each of their calls
+    split = _layers_on_cycles(layers, inputs, numbers)  # a node for each of their calls
     known = {layer.path: fact for layer, fact in facts.items()}
     known.update({inner.path: _with_results(facts[inner], inner, split) for inner in models} if split else {})
-    graph, call_facts = _graph_of_calls(layers, takes, numbers, split, facts)
+    graph, call_facts = _graph_of_calls(layers, inputs, numbers, split, facts)
     known |= call_facts
     return GraphContent(
         graph,
@@ -157,7 +157,7 @@ def conceptual_graph(
 
 def _graph_of_calls(
     layers: Sequence[LayerNode],
-    takes: LayerInputs,
+    inputs: LayerInputs,
     numbers: LayerOutputs,
     split: Set[LayerNode],
     facts: Mapping[LayerNode, Known],
@@ -166,7 +166,7 @@ def _graph_of_calls(
     calls by path."""
     graph, call_facts = GraphDef(), {}
     for layer in layers:
-        nodes = [[call] for call in takes[layer]] if layer in split else [takes[layer]]
+        nodes = [[call] for call in inputs[layer]] if layer in split else [inputs[layer]]
         for number, calls in enumerate(nodes):
             path, fact = _path_of_call(layer, number), facts[layer]
             if layer in split:
@@ -199,15 +199,15 @@ def _complete_layers(
     return whole, unread
 
 
-def _layers_on_cycles(layers: Sequence[LayerNode], takes: LayerInputs, numbers: LayerOutputs) -> Set[LayerNode]:
+def _layers_on_cycles(layers: Sequence[LayerNode], inputs: LayerInputs, numbers: LayerOutputs) -> Set[LayerNode]:
     """Return the layers whose calls feed each other, directly or not, such as an embedding whose table is also used for
     the result. Each call of such a layer is a separate node."""
     index = {layer: number for number, layer in enumerate(layers)}
-    repeated = {layer for layer in layers if 1 < layer.runs == layer.calls_in_model == len(takes[layer])}
+    repeated = {layer for layer in layers if 1 < layer.runs == layer.calls_in_model == len(inputs[layer])}
     if not repeated:
         return repeated
     successors: list[list[int]] = [[] for _ in layers]
-    for layer, calls in takes.items():
+    for layer, calls in inputs.items():
         for source in (output for call in calls for output in call):
             successors[index[source.layer]].append(index[layer])
     component = strong_components(successors)
@@ -237,11 +237,11 @@ def _with_results(fact: Known, model: LayerNode, split: Set[LayerNode]) -> Known
 def _fact_of_call(fact: Known, call: int) -> Known:
     """Return the facts about one call of a layer; parameters count at the first call."""
     shared = " · ".join(filter(None, (fact.telling, "shared weights")))
-    gives = len(fact.outputs) // len(fact.calls) if fact.calls else 0
+    outputs_per_call = len(fact.outputs) // len(fact.calls) if fact.calls else 0
     made = replace(
         fact,
         telling=shared,
-        outputs=fact.outputs[call * gives : (call + 1) * gives],
+        outputs=fact.outputs[call * outputs_per_call : (call + 1) * outputs_per_call],
         calls=fact.calls[call : call + 1],
         arguments=fact.arguments[call : call + 1],
     )

@@ -285,13 +285,13 @@ class CallWiring:
     """The wiring of a call to one of its functions.
 
     `runs` map inputs to arguments one by one, `elements` (an input, first argument, count) one input to several
-    arguments. `gives` says to which outputs a result leads: the output at its position, all, or none. `named`: the
-    outputs have the names of the function's results.
+    arguments. `outputs_of_result` says to which outputs a result leads: the output at its position, all, or none.
+    `named`: the outputs have the names of the function's results.
     """
 
     runs: tuple[InputRun, ...] = ()
     elements: InputRun = (0, 0, 0)
-    gives: Literal["each", "all", "none"] = "each"
+    outputs_of_result: Literal["each", "all", "none"] = "each"
     named: bool = False
 
     @property
@@ -334,9 +334,9 @@ class CallWiring:
 
     def result_sources(self, function: Function, keys: Sequence[str]) -> list[list[tuple[int, str]]]:
         """Return, for each output key of the call, the nodes and outputs that compute its value."""
-        if self.gives == "none":
+        if self.outputs_of_result == "none":
             return [[] for _ in keys]
-        if self.gives == "all":
+        if self.outputs_of_result == "all":
             return [[end for end in dict.fromkeys(function.returns) if end[0] >= 0]] * len(keys)
         names = enumerate(function.result_names) if self.named else ()
         position = {name: number for number, name in reversed(list(names))}  # the first of equal names
@@ -353,16 +353,16 @@ def wiring_of_call(op: str, definition: NodeDef | None, attr: str, count: int) -
         # The first input is not passed on: it selects the branch, or names the device of a remote call.
         skipped = int(has_role(op, Role.BRANCH, Role.REMOTE_CALL))
         is_silent = attr == "cond" or has_role(op, Role.GRADIENT)
-        return CallWiring(((skipped, 0, count),), gives="none" if is_silent else "each")
+        return CallWiring(((skipped, 0, count),), outputs_of_result="none" if is_silent else "each")
     # Inputs: start, limit, delta, then loop values. The first argument of the body is the counter.
     if has_role(op, Role.COUNTED_LOOP):
         return CallWiring(((3, 1, count - 1),), elements=(0, 0, min(1, count)))
     if definition is None:
-        return CallWiring(gives="none")
+        return CallWiring(outputs_of_result="none")
     if _declares_captures(definition):
         return _wiring_of_dataset(definition, attr, count)
     inputs = sum(not name.startswith("^") for name in definition.input)  # "^NAME": a control input
-    return CallWiring(((0, 0, count),)) if inputs == count else CallWiring(gives="none")
+    return CallWiring(((0, 0, count),)) if inputs == count else CallWiring(outputs_of_result="none")
 
 
 def _declares_captures(definition: NodeDef) -> bool:
@@ -403,7 +403,7 @@ def _wiring_of_dataset(definition: NodeDef, attr: str, count: int) -> CallWiring
     return CallWiring(
         runs=((1, 0, min(count, states)), (slot, first, captured)),
         elements=(0, states, 0 if has_role(definition.op, Role.DATASET_SOURCE) else max(0, first - states)),
-        gives="all",
+        outputs_of_result="all",
     )
 
 

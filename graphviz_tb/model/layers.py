@@ -23,8 +23,8 @@ KERAS_MODULES = frozenset({"keras", "tf_keras", "tensorflow"})  # the modules of
 class LayerCall:
     """The shapes of the inputs and outputs of one call of a layer (None: unknown)."""
 
-    takes: tuple[Shape, ...] = ()
-    gives: tuple[Shape, ...] = ()
+    input_shapes: tuple[Shape, ...] = ()
+    output_shapes: tuple[Shape, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

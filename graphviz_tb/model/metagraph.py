@@ -32,16 +32,17 @@ class EdgeBundles(Protocol):
 class Bundles:
     """The bundles of one or more levels.
 
-    The flat edges of bundle `b` are `edge[start[b]:start[b + 1]]`, in file order. Rows `held[b]:held[b + 1]` of `node`
-    and `key` are the distinct outputs that its data edges carry; `tensors` has the tensor of each. `known` caches
-    tensors by their outputs: an edge that crosses twelve borders is in twelve bundles but decoded once.
+    The flat edges of bundle `b` are `edge[start[b]:start[b + 1]]`, in file order. The distinct outputs that its data
+    edges carry are rows `output_start[b]:output_start[b + 1]` of `node` and `key`; `tensors` has the tensor of each.
+    `known` caches tensors by their outputs (an edge that crosses twelve borders is in twelve bundles but decoded once),
+    `asked` by bundle.
     """
 
     edge: Ints
     start: Longs
     node: Ints
     key: Ints
-    held: Longs
+    output_start: Longs
     tensors: TensorSource
     known: dict[OutputPairs, CarriedTensors] = field(default_factory=dict)
     asked: dict[int, CarriedTensors] = field(default_factory=dict)
@@ -50,7 +51,7 @@ class Bundles:
         """Return the distinct tensors of line `number`. Lines that carry equal tensors share one value."""
         carried = self.asked.get(number)
         if carried is None:
-            first, stop = self.held.item(number), self.held.item(number + 1)
+            first, stop = self.output_start.item(number), self.output_start.item(number + 1)
             outputs: OutputPairs
             if stop == first + 1:  # nearly always; to slice columns takes three times as long
                 outputs = ((self.node.item(first), self.key.item(first)),)

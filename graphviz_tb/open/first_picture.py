@@ -150,10 +150,10 @@ class FirstPicture:
         # Everything in a group behind the last weights is behind them, too.
         is_behind = path in self.after_weights
         behind = set(range(len(level.children))) if is_behind else self.weights.children_without_weights(level)
-        own = set(level.own_children())
+        own_rows = set(level.own_children())
         for position, row in enumerate(level.children):
             child = child_path(self.hierarchy, content, row)
-            if row not in own or self.hierarchy.sole_op(row) >= 0 or row in self.hierarchy.legs:
+            if row not in own_rows or self.hierarchy.sole_op(row) >= 0 or row in self.hierarchy.legs:
                 continue  # drawn as its only op, or a leg, shown beside others
             if position not in extracted and opens_without_recursion(self.hierarchy, child):
                 if connected and position not in connected:
@@ -387,16 +387,15 @@ class FirstPicture:
             self.open_and_queue(siblings, queue)
 
     def should_open(self, path: RowPath) -> bool:
-        """Return whether to open the largest closed group: if few boxes show, or if few boxes of the model show and the
-        group is a large part of the model and more than one layer."""
+        """Return whether to open the largest closed group. The first rule that applies decides."""
         row = path[-1]
         if self.hierarchy.how[row] == LAYER_ORIGIN:
             return False  # its box describes its content
         if self.is_wrapped(path) or self.is_main_call(path):
-            return True
+            return True  # the group around it shows little else
         if self.shows_member and (self.is_layer(row) or self.is_single_layer(row)):
             return False  # the repeat explains the model; the ops of a layer add little
-        if self.closed < MIN_PICTURE_BOXES:
+        if self.closed < MIN_PICTURE_BOXES:  # open anything except a large recurrent layer beside other layers
             return (
                 self.box_count_with(path) <= MAX_LOOP_LAYER_BOXES
                 or not self.is_recurrent_layer(row)
@@ -404,13 +403,15 @@ class FirstPicture:
             )
         if self.hierarchy.kind[row] == FOLD_ROW and self.hierarchy.op_count(0) <= MAX_UNFOLDED_OPS:
             return not self.is_off_flow(path)
-        if self.model_boxes >= MIN_PICTURE_BOXES or self.is_off_flow(path):
-            return False
-        if path in self.after_weights or self.is_long_stack(row):
-            return False
-        if not self.is_large_part(path) or self.is_single_layer(row):
-            return False
-        return self.has_groups(row) and self.weights.holds_weight(row) == self.weights.holds_weight(0)
+        # Few boxes of the model show: open a large part of it that is more than one layer.
+        return (
+            self.model_boxes < MIN_PICTURE_BOXES
+            and not (self.is_off_flow(path) or path in self.after_weights or self.is_long_stack(row))
+            and self.is_large_part(path)
+            and not self.is_single_layer(row)
+            and self.has_groups(row)
+            and self.weights.holds_weight(row) == self.weights.holds_weight(0)
+        )
 
     def has_groups(self, row: int) -> bool:
         """Return whether a group contains more than ops."""

@@ -107,38 +107,39 @@ def row_looks(
     line (0: the usual text), its tooltip, the start of its legend rows, and all these legend rows."""
     fills: dict[tuple[RowFill, ...], int] = {}
     legend: dict[tuple[str, int, str], int] = {}
+    # By fill, second line and tooltip in the light theme: the number of the fill, and the legend rows.
     look_of: dict[tuple[RowFill, str | None, str], tuple[int, list[int]]] = {}
 
-    def number(*looks: RowFill) -> int:
+    def fill_number(*looks: RowFill) -> int:
         return fills.setdefault(looks, len(fills))
 
     def number_look(row: int, first: RowFill) -> tuple[int, list[int]]:
         legends = zip(*(painter.whole_row_legend(row) for painter in painters), strict=True)
-        keys = [(rows[0].label, number(*(entry.fill for entry in rows)), rows[0].kind) for rows in legends]
-        drawn = number(first, *(painter.fill_of((row,)) for painter in painters[1:]))  # in all themes
+        keys = [(rows[0].label, fill_number(*(entry.fill for entry in rows)), rows[0].kind) for rows in legends]
+        drawn = fill_number(first, *(painter.fill_of((row,)) for painter in painters[1:]))  # in all themes
         return drawn, [legend.setdefault(key, len(legend)) for key in keys]
 
     def look_of_row(row: int) -> tuple[int, list[int], int, int]:
         path = (row,)
-        appearance = light.fill_of(path), light.second_line(path), light.tooltip_text(path)
+        appearance = light_theme.fill_of(path), light_theme.second_line(path), light_theme.tooltip_text(path)
         if appearance not in look_of:  # rows that look alike have equal legend rows
             look_of[appearance] = number_look(row, appearance[0])
         return *look_of[appearance], 0 if appearance[1] is None else 1 + table(appearance[1]), table(appearance[2])
 
-    light = painters[0]
+    light_theme = painters[0]
     look_index: dict[Hashable, int] = {}
     distinct_looks: list[tuple[int, list[int], int, int]] = []
     look_of_each_row = []  # as indices; rows with equal keys share a look
-    for row, key in zip(rows, light.look_keys(rows), strict=True):
+    for row, key in zip(rows, light_theme.look_keys(rows), strict=True):
         if key not in look_index:
             look_index[key] = len(distinct_looks)
             distinct_looks.append(look_of_row(row))
         look_of_each_row.append(look_index[key])
-    fill, entries, second, tooltip = zip(*distinct_looks, strict=True) if distinct_looks else ((), (), (), ())
+    fill, entries, second_line, tooltip = zip(*distinct_looks, strict=True) if distinct_looks else ((), (), (), ())
     by_row = np.array(look_of_each_row, np.int64)
-    columns = [np.array(column, np.int64)[by_row] for column in (fill, second, tooltip)]
+    columns = [np.array(column, np.int64)[by_row] for column in (fill, second_line, tooltip)]
     columns += _concatenate_lists(entries, by_row)
-    order = _legend_ranks([key[1] for key in legend], list(fills), light.hue_order())
+    order = _legend_ranks([key[1] for key in legend], list(fills), light_theme.hue_order())
     shared = {
         "fills": [theme_fill_values(pair) for pair in fills],
         "legend": list(legend),

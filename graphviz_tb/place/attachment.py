@@ -142,31 +142,31 @@ def line_anchors(
     """
     skeleton, upright = view.skeleton, is_vertical(direction)
     boxes = [flow_size(direction, piece.box) for piece in pieces[: skeleton.children]]
-    spread = attach_lines(
+    touches = attach_lines(
         skeleton, downward_chains(skeleton), boxes, gaps, [_bus_number(view, wire) for wire in skeleton.wires], absent
     )
-    fixed: dict[tuple[int, int], int] = {}
+    anchors: dict[tuple[int, int], int] = {}
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
     for index, wire in enumerate(skeleton.wires):
         # `attach_lines` returns upper and lower ends; here the keys are source and target.
-        touch = spread[index][::-1] if wire.turned else spread[index]
+        touch = touches[index][::-1] if wire.turned else touches[index]
         for end, child in enumerate((wire.chain[0], wire.chain[-1])):
             if child < skeleton.children:
                 piece = pieces[child]
-                fixed[index, end] = touch[end] + (piece.x if upright else piece.y)
+                anchors[index, end] = touch[end] + (piece.x if upright else piece.y)
                 if child in gates:
                     sides.setdefault((child, _is_at_first_side(skeleton, wire, end)), []).append((index, end))
     for (child, _), ends in sides.items():
         # Lines to ports are fixed; the other lines of that side keep their order between them.
-        met = [port_at_end(view, index, end, gates) for index, end in ends]
-        across = [None if gate is None else ports[child][gate][0 if upright else 1] for gate in met]
-        order = sorted(range(len(ends)), key=lambda number: (fixed[ends[number]], ends[number]))
+        end_ports = [port_at_end(view, index, end, gates) for index, end in ends]
+        port_places = [None if gate is None else ports[child][gate][0 if upright else 1] for gate in end_ports]
+        order = sorted(range(len(ends)), key=lambda number: (anchors[ends[number]], ends[number]))
         width = boxes[child][0]
         for number, x in zip(
-            order, _fill_places([across[number] for number in order], width, gaps.spread), strict=True
+            order, _fill_places([port_places[number] for number in order], width, gaps.spread), strict=True
         ):
-            fixed[ends[number]] = x
-    return fixed
+            anchors[ends[number]] = x
+    return anchors
 
 
 def _bus_number(view: View, wire: Wire) -> int:

@@ -99,15 +99,15 @@ def _next_rank_top(
     `before` px of the gap are for line ends at that rank; `labelled` are the wires with a label that pass only this
     gap.
     """
-    ports = not (band.after and before)
+    is_at_ports = not (band.after and before)
     after = max(band.after, gaps.start) if band.after else 0
     count = assign_tracks(hops)
     step = track_pitch(count, max([hop.thick for hop in hops], default=0))
-    least = gaps.ranks - (gaps.beyond if ports else 0)
+    least = gaps.ranks - (gaps.beyond if is_at_ports else 0)
     for wire in labelled:
         # A label at a port needs room only for itself, and only on a main path, where it must be drawn.
-        own = strokes[wire].label[1] + PORT_LABEL_ROOM if strokes[wire].is_main else 0
-        least = max(least, own if ports else gaps.labelled)
+        label_room = strokes[wire].label[1] + PORT_LABEL_ROOM if strokes[wire].is_main else 0
+        least = max(least, label_room if is_at_ports else gaps.labelled)
     if not count:
         band.first = max(least, band.after + before) // 2
         return band.bottom + max(least, band.after + before)
@@ -116,27 +116,27 @@ def _next_rank_top(
         if strokes[wire].is_main:
             room = _main_label_room(wire, hops, strokes[wire].label)
             above, under = max(above, room[0]), max(under, room[1])
-    deep = (count - 1) * step
-    height = max(least, above + deep + under)
-    band.first, band.pitch = above + (height - above - deep - under) // 2, step
+    tracks_height = (count - 1) * step
+    height = max(least, above + tracks_height + under)
+    band.first, band.pitch = above + (height - above - tracks_height - under) // 2, step
     return band.bottom + height
 
 
 def _main_label_room(wire: int, hops: Sequence[RankHop], label: Size) -> tuple[int, int]:
     """Return the room that a gap needs above and below its tracks for a label next to its line."""
-    own = next((hop for hop in hops if hop.wire == wire), None)
-    if own is None:
+    own_hop = next((hop for hop in hops if hop.wire == wire), None)
+    if own_hop is None:
         return 0, 0
     across, along = label
     reach = across + LABEL_LINE_GAP
-    if own.track < 0 and any(
-        not any(min(hop.start, hop.end) < high and max(hop.start, hop.end) > low for hop in hops if hop is not own)
-        for low, high in ((own.start, own.start + reach), (own.start - reach, own.start))
+    if own_hop.track < 0 and any(
+        not any(min(hop.start, hop.end) < high and max(hop.start, hop.end) > low for hop in hops if hop is not own_hop)
+        for low, high in ((own_hop.start, own_hop.start + reach), (own_hop.start - reach, own_hop.start))
     ):
         return 0, 0  # one side of the line is free
     if any(
-        not any(low < hop.end < high for hop in hops if hop is not own)
-        for low, high in ((own.end, own.end + reach), (own.end - reach, own.end))
+        not any(low < hop.end < high for hop in hops if hop is not own_hop)
+        for low, high in ((own_hop.end, own_hop.end + reach), (own_hop.end - reach, own_hop.end))
     ):
         return 0, along + LABEL_MARGIN
     return along + LABEL_MARGIN, 0

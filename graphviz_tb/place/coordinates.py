@@ -73,13 +73,13 @@ def place_level(
     # Columns from here on are by item: children, then ports, then waypoints.
     widths, heights = _item_sizes(skeleton, sizes)
     thick = _item_thicknesses(skeleton, drawn)
-    apart, wide = trained or set(), room or {}
-    steps = [[_rank_distances(row, skeleton, widths, thick, gaps, wide) for row in part] for part in skeleton.parts]
-    lefts = _place_across(skeleton, chains, ends, widths, steps, apart, wide)
+    trained_items, rooms = trained or set(), room or {}
+    steps = [[_rank_distances(row, skeleton, widths, thick, gaps, rooms) for row in part] for part in skeleton.parts]
+    lefts = _place_across(skeleton, chains, ends, widths, steps, trained_items, rooms)
     if line_ends is not None:
         ends = straighten_ends(skeleton, chains, ends, lefts, line_ends.sides, gaps, line_ends.entries)
         ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, line_ends.entries)
-    return _place_along(skeleton, chains, ends, lefts, (widths, heights), drawn, gaps, apart)
+    return _place_along(skeleton, chains, ends, lefts, (widths, heights), drawn, gaps, trained_items)
 
 
 def _place_across(
@@ -120,7 +120,7 @@ def _place_along(
     ends: Sequence[tuple[int, int]],
     lefts: list[int],
     extents: tuple[Sequence[int], Sequence[int]],
-    drawn: Sequence[WireStroke],
+    strokes: Sequence[WireStroke],
     gaps: LevelGaps,
     trained: set[int],
 ) -> LevelLayout:
@@ -129,18 +129,18 @@ def _place_along(
     `extents` are the widths and the heights of the items.
     """
     widths, heights = extents
-    wires, passing = _find_hops(skeleton, chains, ends, lefts, drawn)
+    wires, passing = _find_hops(skeleton, chains, ends, lefts, strokes)
     # Each part begins at (0, 0) until `_shelve_parts` moves it.
-    layers = rank_bands(skeleton, chains, heights, passing, drawn, gaps)
-    between = wires_at_joints(skeleton, chains)
-    tall = place_columns(skeleton, layers, lefts, widths, between, gaps.column)
-    width, height = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps)
-    around = column_detours(skeleton, chains, ends, layers, lefts, widths, between, gaps.column)
+    layers = rank_bands(skeleton, chains, heights, passing, strokes, gaps)
+    joint_wires = wires_at_joints(skeleton, chains)
+    part_heights = place_columns(skeleton, layers, lefts, widths, joint_wires, gaps.column)
+    width, height = _shelve_parts(skeleton, layers, lefts, widths, part_heights, gaps)
+    detours = column_detours(skeleton, chains, ends, layers, lefts, widths, joint_wires, gaps.column)
     band = {item: layers[p][r] for p, part in enumerate(skeleton.parts) for r, row in enumerate(part) for item in row}
     tops = _item_tops(chains, band, heights, trained)
     _shift_hops(chains, wires, ends, lefts)
-    shorten_detours(skeleton, chains, wires, lefts, band, around)
-    lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around, height)
+    shorten_detours(skeleton, chains, wires, lefts, band, detours)
+    lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, detours, height)
     boxes = list(zip(lefts, tops, widths, heights, strict=True))
     # A level with ports cannot grow on its last side.
     open_end = height if gaps.upward and not skeleton.ports else -1
@@ -165,15 +165,15 @@ def _item_tops(
     """
     feeding, fed = {chain[0] for chain in chains}, {chain[-1] for chain in chains}
     steps = [(one, other) for chain in chains for one, other in pairwise(chain) if one in band and other in band]
-    level = {item for one, other in steps if band[one].top == band[other].top for item in (one, other)}
+    on_level_line = {item for one, other in steps if band[one].top == band[other].top for item in (one, other)}
     tops: list[int] = []
     for item, height in enumerate(heights):
         strip = band.get(item)
         if strip is None:
             tops.append(0)
             continue
-        high = strip.bottom - strip.top > MIN_TALL_RATIO * height
-        if not high or item in trained or item in level or (item in feeding) == (item in fed):
+        is_tall_rank = strip.bottom - strip.top > MIN_TALL_RATIO * height
+        if not is_tall_rank or item in trained or item in on_level_line or (item in feeding) == (item in fed):
             tops.append(strip.middle - height // 2)
         else:
             tops.append(strip.bottom - height if item in feeding else strip.top)
@@ -338,7 +338,7 @@ def _shelve_parts(
     top = 0
     # On the screen the first shelf is the upper one.
     for shelf in skeleton.shelves[::-1] if gaps.upward else skeleton.shelves:
-        left, deep = origin, 0
+        left, shelf_height = origin, 0
         for part in shelf:
             for row in skeleton.parts[part]:
                 for item in row:
@@ -346,10 +346,10 @@ def _shelve_parts(
             for band in layers[part]:
                 band.move(top)
             left += spans[part][0] + gaps.parts
-            deep = max(deep, spans[part][1])
+            shelf_height = max(shelf_height, spans[part][1])
         width = max(width, left - gaps.parts)
-        height = max(height, top + deep)
-        top += deep + gaps.parts
+        height = max(height, top + shelf_height)
+        top += shelf_height + gaps.parts
     # Ports of the last side are on the frame, below everything.
     if skeleton.port_part >= 0 and skeleton.ports and not skeleton.ports[-1].first:
         layers[skeleton.port_part][-1].move(height - layers[skeleton.port_part][-1].top)

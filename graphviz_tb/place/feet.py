@@ -114,16 +114,16 @@ def stand_in_feet(
             continue
         foot, border = feet[item], level.positions[item][1]
         top, high = level.positions[source][1], sizes[source][1]
-        level_with = border + (foot.top + foot.bottom) // 2 - top - high // 2
-        up = min(level_with, border + foot.stack - top - high - STACK_DISTANCE_PX)
+        centred_up = border + (foot.top + foot.bottom) // 2 - top - high // 2
+        up = min(centred_up, border + foot.stack - top - high - STACK_DISTANCE_PX)
         moved = _moved_up(level, border, up) if up > FOOT_MARGIN_PX else None
         if moved is None or not _fits(level, sizes, foot, item, up):
             continue
         depth = foot.stack - 1
         routes = [*moved.routes]
         routes[wire] = (*routes[wire][:-1], (routes[wire][-1][0], border - up + depth))
-        kept = [_directions(one) == _directions(two) for one, two in zip(level.routes, routes, strict=True)]
-        if all(kept) and len(level.routes[wire]) == 2:
+        turns_kept = [_directions(one) == _directions(two) for one, two in zip(level.routes, routes, strict=True)]
+        if all(turns_kept) and len(level.routes[wire]) == 2:
             level = replace(moved, routes=tuple(routes))
             raised[wire] = RaisedEnd(item, foot.port, depth)
     return level, raised

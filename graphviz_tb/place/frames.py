@@ -77,8 +77,8 @@ def list_open_groups(view: View) -> list[OpenGroup]:
     groups: list[OpenGroup] = []
     todo: list[tuple[View, Heading | None, OutsideLabels, dict[int, int], int, View]] = [(view, None, {}, {}, -1, view)]
     while todo:
-        current, heading, outside, above, position, around = todo.pop()
-        above[position] = len(groups)  # the parent refers to this group by its number
+        current, heading, outside, parent_below, position, around = todo.pop()
+        parent_below[position] = len(groups)  # the parent refers to this group by its number
         below: dict[int, int] = {}
         bare = heading is not None and (not heading[0].label or _is_around_one_stack(current))
         room = room_in_foot(current.skeleton, around, position) if bare else 0
@@ -424,57 +424,69 @@ def lay_out_frame(
     sizes = {position: (made.width, made.height) for position, made in below.items()}
     pieces = child_pieces(view, sizes, direction)
     lines = view.drawn_lines()
-    said = line_label_sizes(view, lines, outside)
+    line_labels = line_label_sizes(view, lines, outside)
     inner = _ports_of_open_children(below)
     # Each step needs the previous ones: the area needs the drawing, the title the width of both, ports the total size.
-    core = draw_core(view, pieces, lines, said, inner, direction, framed=heading is not None, room=room)
-    area = _auxiliary_area(view, core, said, pieces, direction)
+    core = draw_core(view, pieces, lines, line_labels, inner, direction, framed=heading is not None, room=room)
+    area = _auxiliary_area(view, core, line_labels, pieces, direction)
     bar = _frame_title(view, heading, core, area, direction)
     # The root has neither title bar nor border.
-    shift = (FRAME_PADDING + bar.shift, TITLE_BAR_HEIGHT + FRAME_PADDING) if heading else (0, 0)
-    size = (bar.width, area.height + TITLE_BAR_HEIGHT + 2 * FRAME_PADDING) if heading else (area.width, area.height)
+    padding, title_height = (FRAME_PADDING, TITLE_BAR_HEIGHT) if heading else (0, 0)
     right, top = sheet_margins(heading[0]) if heading else (0, 0)
-    shift = (shift[0], shift[1] + top)
-    size = (size[0] + right, size[1] + top)
+    shift = (padding + bar.shift, title_height + padding + top)
+    border_x = bar.width if heading else area.width
+    size = (border_x + right, area.height + title_height + 2 * padding + top)
     ports = tuple(
-        _border_port(slot.first, _shifted_point(corner, shift), (size[0] - right, size[1]), top, direction)
+        _border_port(slot.first, _shifted_point(corner, shift), (border_x, size[1]), top, direction)
         for slot, corner in zip(view.skeleton.ports, core.ports, strict=True)
     )
-    routes = {wire: _extend_to_ports(view, wire, points, ports, shift) for wire, points in core.routes.items()}
-    slots = _child_slots(view, pieces, core, area, shift)
-    labels = {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()}
-    drawn = {item: slot for item, slot in enumerate(slots) if slot is not None}
-    offers = heading is not None and is_vertical(direction)
-    entered = {item: {**known} for item, known in core.entered.items()}
-    if offers:
-        taken = [_label_box(labels[wire], said[wire]) for wire in labels]
-        for entry, line in list(move_beside(view, routes, drawn, inner, size[0] - right, taken)):
-            start = view.skeleton.wires[entry.wire].chain[0] - view.skeleton.children
-            routes[entry.wire] = line
-            ports = (*ports[:start], line[0], *ports[start + 1 :])
-            entered.setdefault(entry.item, {})[entry.port] = entry.place[1] - drawn[entry.item][1][1]
-    sides = find_side_ports(view, routes, drawn, set(below), (0, size[0] - right), labels) if offers else {}
-    slides = find_slides(view, routes, drawn, ports, size[0] - right, labels) if offers else {}
-    return GroupLayout(
+    texts = [move_text(text, 0, top) for text in bar.texts]
+    texts += [move_text(text, *shift) for text in (*core.headings, *area.texts)]
+    layout = GroupLayout(
         *size,
-        slots,
+        _child_slots(view, pieces, core, area, shift),
         ports,
         port_gates(view),
-        routes,
-        labels,
+        {wire: _extend_to_ports(view, wire, points, ports, shift) for wire, points in core.routes.items()},
+        {wire: _shifted_point(middle, shift) for wire, middle in core.labels.items()},
         lines,
-        (
-            *(move_text(text, 0, top) for text in bar.texts),
-            *(move_text(text, *shift) for text in (*core.headings, *area.texts)),
-        ),
+        tuple(texts),
         tuple(_shifted_separator(rule, shift) for rule in (*core.rules, *area.rules)),
-        find_partings(view.skeleton, routes),
-        sides,
-        entered,
-        slides,
-        core.slid,
-        core.foot,
-        core.raised,
+        entered=core.entered,
+        slid=core.slid,
+        foot=core.foot,
+        raised=core.raised,
+    )
+    if heading is not None and is_vertical(direction):
+        layout = _with_side_ports(view, layout, line_labels, inner, set(below), border_x)
+    return replace(layout, partings=find_partings(view.skeleton, layout.routes))
+
+
+def _with_side_ports(
+    view: View,
+    layout: GroupLayout,
+    line_labels: Mapping[int, LineLabel],
+    inner: InnerPorts,
+    opened: set[int],
+    border_x: int,
+) -> GroupLayout:
+    """Return a layout whose lines use the side ports of open children, with the ports that may move to its own sides;
+    `border_x` is the x of its right side."""
+    routes, ports, labels = {**layout.routes}, [*layout.ports], layout.labels
+    slots = {item: slot for item, slot in enumerate(layout.slots) if slot is not None}
+    entered = {item: {**side_y} for item, side_y in layout.entered.items()}
+    label_boxes = [_label_box(labels[wire], line_labels[wire]) for wire in labels]
+    for entry, line in list(move_beside(view, routes, slots, inner, border_x, label_boxes)):
+        routes[entry.wire] = line
+        ports[view.skeleton.wires[entry.wire].chain[0] - view.skeleton.children] = line[0]
+        entered.setdefault(entry.item, {})[entry.port] = entry.place[1] - slots[entry.item][1][1]
+    return replace(
+        layout,
+        ports=tuple(ports),
+        routes=routes,
+        side_ports=find_side_ports(view, routes, slots, opened, (0, border_x), labels),
+        entered=entered,
+        slides=find_slides(view, routes, slots, ports, border_x, labels),
     )
 
 
@@ -489,13 +501,13 @@ def _shifted_separator(rule: Separator, shift: Point) -> Separator:
 
 
 def _auxiliary_area(
-    view: View, core: CoreDrawing, said: Mapping[int, LineLabel], pieces: Sequence[Piece], direction: Direction
+    view: View, core: CoreDrawing, line_labels: Mapping[int, LineLabel], pieces: Sequence[Piece], direction: Direction
 ) -> AuxiliaryArea:
     """Place the auxiliary area next to the drawing of a level, if there is one."""
     size, things, notes = (core.width, core.height), _block_extents(view, pieces), _note_lines(view)
     if not things and not notes:
         return AuxiliaryArea((), (), (), *size)
-    return _place_blocks(size, core.skyline(said, is_vertical(direction)), things, notes)
+    return _place_blocks(size, core.skyline(line_labels, is_vertical(direction)), things, notes)
 
 
 def _shifted_point(point: Point, shift: Point) -> Point:

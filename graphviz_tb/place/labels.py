@@ -87,22 +87,22 @@ class LineLabel:
     main: bool = False
 
 
-def labels_said_once(view: View, said: Mapping[int, LineLabel], gates: Gates) -> dict[int, LineLabel]:
+def labels_said_once(view: View, line_labels: Mapping[int, LineLabel], gates: Gates) -> dict[int, LineLabel]:
     """Return the labels without repeated shapes: of lines from or to the same closed box or port, only the main path,
     or the first, has the label."""
     skeleton, words = view.skeleton, view.words.lines
     heard: dict[tuple[int, int, int | None], list[str]] = {}
     kept: dict[int, LineLabel] = {}
-    for wire in sorted(said, key=lambda wire: (not said[wire].main, wire)):
+    for wire in sorted(line_labels, key=lambda wire: (not line_labels[wire].main, wire)):
         chain, label = skeleton.wires[wire].chain, words[wire].label
         sides = [(0, chain[0]), (1, chain[-1])] if " " not in label else []  # keep every count of tensors
-        met = [(end, item, port_at_end(view, wire, end, gates)) for end, item in sides]
-        ends = [(end, item, port) for end, item, port in met if item not in gates or port is not None]
+        ends_with_ports = [(end, item, port_at_end(view, wire, end, gates)) for end, item in sides]
+        ends = [(end, item, port) for end, item, port in ends_with_ports if item not in gates or port is not None]
         if not any(label in heard.get(end, ()) for end in ends):
-            kept[wire] = said[wire]
+            kept[wire] = line_labels[wire]
             for end in ends:
                 heard.setdefault(end, []).append(label)
-    return {wire: label for wire, label in said.items() if wire in kept}
+    return {wire: label for wire, label in line_labels.items() if wire in kept}
 
 
 def place_labels(
@@ -363,18 +363,18 @@ def _up_to_shared(points: Sequence[Point], shared: Mapping[Track, Sequence[int]]
             track = _run_track(start, stop)
             bounds, here = shared.get(track, ()), _distance_along(track, start)
             following = bisect_right(bounds, here)  # odd: `here` is within a shared stretch
-            begins = (
+            shared_from = (
                 here
                 if following % 2
                 else bounds[following]
                 if following < len(bounds)
                 else _distance_along(track, stop)
             )
-            if begins < _distance_along(track, stop):
+            if shared_from < _distance_along(track, stop):
                 dx, dy, _ = track
-                steps = (begins - here) // (dx * dx + dy * dy)
-                met = (start[0] + steps * dx, start[1] + steps * dy)
-                return points if met == points[0] else [*kept, met] if met != start else kept
+                steps = (shared_from - here) // (dx * dx + dy * dy)
+                shared_start = (start[0] + steps * dx, start[1] + steps * dy)
+                return points if shared_start == points[0] else [*kept, shared_start] if shared_start != start else kept
         kept.append(stop)
     return kept
 

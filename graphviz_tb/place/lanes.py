@@ -142,7 +142,7 @@ def column_detours(
     margin: int,
 ) -> dict[ColumnJoint, tuple[Point, ...]]:
     """Return the four bends of each line from column to column, at least `margin` px from both."""
-    around: dict[ColumnJoint, tuple[Point, ...]] = {}
+    detours: dict[ColumnJoint, tuple[Point, ...]] = {}
     for p, passing in enumerate(between):
         starts = [0, *skeleton.breaks[p]]
         for number, lines in enumerate(passing):
@@ -153,11 +153,11 @@ def column_detours(
             #        │        │          ▼ next column
             #        └─ foot ─┘
             #        x      lane       goal
-            leave = [(_joint_x(joint, 0, chains, ends, lefts), joint) for joint in lines]
-            leave.sort()
+            lines_by_x = [(_joint_x(joint, 0, chains, ends, lefts), joint) for joint in lines]
+            lines_by_x.sort()
             skipped = _port_rank_count(skeleton, p, break_)
             # The rightmost line turns nearest to the foot and to the column.
-            for turn, (x, joint) in enumerate(leave[::-1]):
+            for turn, (x, joint) in enumerate(lines_by_x[::-1]):
                 foot = layers[p][break_ - 1].bottom + COLUMN_TURN + turn * COLUMN_LINE_STEP
                 top = layers[p][break_ + skipped].top
                 head = top - COLUMN_TURN - (len(lines) - 1 - turn) * COLUMN_LINE_STEP
@@ -165,16 +165,16 @@ def column_detours(
                     right + margin + turn * COLUMN_LINE_STEP,
                     _joint_x(joint, 1 + skipped, chains, ends, lefts),
                 )
-                around[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)
+                detours[joint] = (x, foot), (lane, foot), (lane, head), (goal, head)
                 if skipped:
-                    around[joint[0], joint[1] + 1] = ()
-    bends = {(chains[wire][step], chains[wire][step + 1]): turns for (wire, step), turns in around.items()}
+                    detours[joint[0], joint[1] + 1] = ()
+    bends = {(chains[wire][step], chains[wire][step + 1]): turns for (wire, step), turns in detours.items()}
     for wire, chain in enumerate(chains):
         for step in range(1, len(chain) - 2):
             turns = bends.get((chain[step], chain[step + 1]))
             if turns is not None:
-                around[wire, step] = turns
-    return around
+                detours[wire, step] = turns
+    return detours
 
 
 def shorten_detours(
@@ -324,9 +324,9 @@ def set_training_apart(
             for item in row
             if item not in trained
         ]
-        right = max(others, default=0) - min(lefts[item] for item in inside)
+        move = max(others, default=0) - min(lefts[item] for item in inside)
         for item in inside:
-            lefts[item] += right
+            lefts[item] += move
 
 
 def training_rules(
@@ -359,12 +359,12 @@ def training_rules(
                     if min(ax, bx) < right and max(ax, bx) > left:
                         taken.append((min(ay, by), max(ay, by)))
             top, bottom = bands[0].top, bands[-1].bottom
-            place_along = max([bottom - heading[1], *(last for _, last in taken)])
+            heading_start = max([bottom - heading[1], *(last for _, last in taken)])
             # There is room beyond the level, but beyond a column there may be another part.
-            most = height + height // MIN_LEVEL_HEADINGS if bottom >= height else bottom
-            if place_along + heading[1] > most:
-                place_along = _first_free_place(taken, top, bottom, heading[1])
-            rules.append(TrainingRule(left, top, max(bottom, place_along + heading[1]), place_along))
+            limit = height + height // MIN_LEVEL_HEADINGS if bottom >= height else bottom
+            if heading_start + heading[1] > limit:
+                heading_start = _first_free_place(taken, top, bottom, heading[1])
+            rules.append(TrainingRule(left, top, max(bottom, heading_start + heading[1]), heading_start))
     return tuple(rules)
 
 

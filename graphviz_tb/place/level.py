@@ -72,8 +72,8 @@ def _drop_loose_parts(skeleton: Skeleton) -> Skeleton:
     """Return the skeleton without the parts of loose boxes on its shelves."""
     if not loose_boxes(skeleton):
         return skeleton
-    gone = set(_single_box_parts(skeleton))
-    shelves = [tuple(part for part in shelf if part not in gone) for shelf in skeleton.shelves]
+    loose_parts = set(_single_box_parts(skeleton))
+    shelves = [tuple(part for part in shelf if part not in loose_parts) for shelf in skeleton.shelves]
     return replace(skeleton, shelves=tuple(shelf for shelf in shelves if shelf))
 
 
@@ -98,22 +98,23 @@ def _separate_at_ports(
     for item, wires in _wires_by_waypoint(skeleton).items() if gates or entering else ():
         if any(wire in entering for wire in wires):
             steps = sorted([(places_before_end(skeleton.wires[wire].chain, places), wire) for wire in wires])
-            ways = {number: [wire] for number, (_, wire) in enumerate(steps)}
+            wires_by_place = {number: [wire] for number, (_, wire) in enumerate(steps)}
         else:
-            ways = _wires_by_port(view, wires, gates, ports, axis)
+            wires_by_place = _wires_by_port(view, wires, gates, ports, axis)
         beside[item] = []
-        for place in sorted(ways)[1:]:  # lines to the first port keep the waypoint; new waypoints are to its right
-            fresh = skeleton.first_waypoint + len(waypoint)
-            waypoint.append(ways[place][0])
-            beside[item].append(fresh)
-            for wire in ways[place]:
-                chains[wire][chains[wire].index(item)] = fresh
+        # Lines to the first port keep the waypoint; new waypoints are to its right.
+        for place in sorted(wires_by_place)[1:]:
+            new_waypoint = skeleton.first_waypoint + len(waypoint)
+            waypoint.append(wires_by_place[place][0])
+            beside[item].append(new_waypoint)
+            for wire in wires_by_place[place]:
+                chains[wire][chains[wire].index(item)] = new_waypoint
     if len(waypoint) == len(skeleton.waypoint):
         return skeleton
-    first: dict[int, int] = {}
+    first_wire: dict[int, int] = {}
     for wire, chain in enumerate(chains):
         for item in chain[1:-1]:
-            first.setdefault(item, wire)
+            first_wire.setdefault(item, wire)
     parts = tuple(
         tuple(tuple(one for item in row for one in (item, *beside.get(item, ()))) for row in part)
         for part in skeleton.parts
@@ -124,7 +125,7 @@ def _separate_at_ports(
             Wire(wire.edge, wire.bridge, tuple(chain), wire.turned)
             for wire, chain in zip(skeleton.wires, chains, strict=True)
         ),
-        waypoint=tuple(first.get(skeleton.first_waypoint + at, wire) for at, wire in enumerate(waypoint)),
+        waypoint=tuple(first_wire.get(skeleton.first_waypoint + at, wire) for at, wire in enumerate(waypoint)),
         parts=parts,
     )
 
@@ -188,8 +189,8 @@ def _spread_ports(skeleton: Skeleton, width: int) -> list[int]:
     first = sum([slot.first for slot in skeleton.ports])
     places = []
     for index, slot in enumerate(skeleton.ports):
-        number, many = (index, first) if slot.first else (index - first, len(skeleton.ports) - first)
-        places.append(width * (2 * number + 1) // (2 * many))
+        number, count = (index, first) if slot.first else (index - first, len(skeleton.ports) - first)
+        places.append(width * (2 * number + 1) // (2 * count))
     return places
 
 
@@ -275,7 +276,7 @@ def draw_core(
     view: View,
     pieces: Sequence[Piece],
     lines: Mapping[int, MetagraphLine],
-    said: Mapping[int, LineLabel],
+    line_labels: Mapping[int, LineLabel],
     inner: InnerPorts,
     direction: Direction,
     framed: bool,
@@ -286,19 +287,21 @@ def draw_core(
 
     Labels of the main path that stick out at the sides count in its size.
     """
-    ties = find_ties(view, pieces, said, inner, direction)
+    ties = find_ties(view, pieces, line_labels, inner, direction)
     ranked = _without_ties(view, min(ties)) if ties else view
     upright = is_vertical(direction)
     entering = _bar_entries(ranked, pieces) if upright else {}
-    turns = find_side_entries(ranked, pieces, inner, upright, set(entering), tied_sides(ties))
-    said = labels_said_once(view, said, inner.gates)
-    level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed, room)
-    level = shift_to_boxes(level, turns)
+    side_entries = find_side_entries(ranked, pieces, inner, upright, set(entering), tied_sides(ties))
+    line_labels = labels_said_once(view, line_labels, inner.gates)
+    level = _lay_out_level(
+        ranked, pieces, lines, line_labels, inner, direction, side_entries, entering, ties, framed, room
+    )
+    level = shift_to_boxes(level, side_entries)
     raised: dict[int, RaisedEnd] = {}
     sizes = [flow_size(direction, _piece_size(piece)) for piece in pieces]
     if inner.feet and upright:
         level, raised = stand_in_feet(ranked.skeleton, level, sizes, inner.feet, inner.gates)
-    drawing = _draw_level(view, pieces, lines, said, direction, level, turns, ties, inner, raised)
+    drawing = _draw_level(view, pieces, lines, line_labels, direction, level, side_entries, ties, inner, raised)
     foot = find_foot(ranked.skeleton, level, sizes) if room else None
     return replace(drawing, foot=foot, raised=tuple(raised.values()))
 
@@ -314,44 +317,30 @@ def _draw_level(
     view: View,
     pieces: Sequence[Piece],
     lines: Mapping[int, MetagraphLine],
-    said: Mapping[int, LineLabel],
+    line_labels: Mapping[int, LineLabel],
     direction: Direction,
     level: LevelLayout,
-    turns: SideEntries,
+    side_entries: SideEntries,
     ties: Mapping[int, Tie],
     inner: InnerPorts,
     raised: Mapping[int, RaisedEnd],
 ) -> CoreDrawing:
     """Turn a laid-out level to the screen, extend its lines to the boxes, and label them."""
-    aside = set(loose_boxes(view.skeleton))
+    loose = set(loose_boxes(view.skeleton))
     turn = FlowTurn(direction, level.width, level.height)
     slots = {
         position: (pieces[position], turn.corner_on_screen(level.positions[position], _piece_size(pieces[position])))
         for position in view.metagraph.core_children()
-        if position not in aside
+        if position not in loose
     }
-    routes = {
-        wire: _extend_to_boxes(
-            view,
-            wire,
-            [turn.to_screen(point) for point in level.routes[wire]],
-            slots,
-            turn,
-            turns,
-            raised[wire].item if wire in raised else -1,
-        )
-        if wire not in ties
-        else tie_points(ties[wire], slots, level, turn)
-        for wire in lines
-    }
-    routes.update(part_late(view.skeleton, routes))
+    routes = _level_routes(view, lines, slots, level, turn, side_entries, ties, raised)
     entered = enter_at_sides(view, routes, slots, inner) if turn.runs_vertically else {}
     if turn.runs_vertically and level.rules:
         leave_at_sides(view, routes, slots, [_text_box(text) for text in _draw_training_rules(level, turn, (0, 0))[1]])
     axis = 0 if turn.runs_vertically else 1
     slid = slide_ports(view, routes, slots, inner) if turn.runs_vertically and inner.slides else {}
     # If labels of the main path stick out at the sides, the level grows, and its content moves by `before`.
-    before, after = label_overhang(routes, said, turn.screen_size[axis], axis)
+    before, after = label_overhang(routes, line_labels, turn.screen_size[axis], axis)
     left, top = (0, before) if axis else (before, 0)
     wide, tall = turn.screen_size
     size = (wide, tall + before + after) if axis else (wide + before + after, tall)
@@ -361,17 +350,40 @@ def _draw_level(
         turn.to_screen((x, 0 if slot.first else level.height))
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
     ]
-    rules, headings = _draw_training_rules(level, turn, (left, top))
-    depths = {end.item: end.depth for end in raised.values()}
-    taken = [_closed_room(slot, depths.get(position, 0), direction) for position, slot in slots.items()]
-    taken += [_around_rule(rule) for rule in rules]
-    out = FRAME_OVERLAP if view.path != (0,) else -1  # the root has no frame to overlap
-    own = _label_parts(view, lines, routes, tuple(said))
-    thick = {wire: line_thickness(line) for wire, line in lines.items()}
-    bounds = (1, -out, size[0] - 1, size[1] + out) if axis else (-out, 1, size[0] + out, size[1] - 1)
-    labels = place_labels(routes, said, taken, bounds, own, thick)
     drawn_ports = tuple((x + left, y + top) for x, y in ports)
+    rules, headings = _draw_training_rules(level, turn, (left, top))
+    foot_depths = {end.item: end.depth for end in raised.values()}
+    obstacles = [_closed_room(slot, foot_depths.get(position, 0), direction) for position, slot in slots.items()]
+    obstacles += [_around_rule(rule) for rule in rules]
+    reach = FRAME_OVERLAP if view.path != (0,) else -1  # the root has no frame to overlap
+    label_parts = _label_parts(view, lines, routes, tuple(line_labels))
+    thicknesses = {wire: line_thickness(line) for wire, line in lines.items()}
+    bounds = (1, -reach, size[0] - 1, size[1] + reach) if axis else (-reach, 1, size[0] + reach, size[1] - 1)
+    labels = place_labels(routes, line_labels, obstacles, bounds, label_parts, thicknesses)
     return CoreDrawing(*size, slots, drawn_ports, routes, labels, rules, headings, entered, slid)
+
+
+def _level_routes(
+    view: View,
+    lines: Mapping[int, MetagraphLine],
+    slots: Mapping[int, Slot],
+    level: LevelLayout,
+    turn: FlowTurn,
+    side_entries: SideEntries,
+    ties: Mapping[int, Tie],
+    raised: Mapping[int, RaisedEnd],
+) -> dict[int, tuple[Point, ...]]:
+    """Return the polylines of the lines of a level on the screen, up to the boxes."""
+    routes = {}
+    for wire in lines:
+        if wire in ties:
+            routes[wire] = tie_points(ties[wire], slots, level, turn)
+        else:
+            points = [turn.to_screen(point) for point in level.routes[wire]]
+            inside = raised[wire].item if wire in raised else -1
+            routes[wire] = _extend_to_boxes(view, wire, points, slots, turn, side_entries, inside)
+    routes.update(part_late(view.skeleton, routes))
+    return routes
 
 
 def _closed_room(slot: Slot, depth: int, direction: Direction) -> SkylineRect:
@@ -475,10 +487,10 @@ def _lay_out_level(
     view: View,
     pieces: Sequence[Piece],
     lines: Mapping[int, MetagraphLine],
-    said: Mapping[int, LineLabel],
+    line_labels: Mapping[int, LineLabel],
     inner: InnerPorts,
     direction: Direction,
-    turns: SideEntries,
+    side_entries: SideEntries,
     entering: Mapping[int, int],
     ties: Mapping[int, Tie],
     framed: bool,
@@ -486,36 +498,38 @@ def _lay_out_level(
 ) -> LevelLayout:
     """Return the level with coordinates, with its flow running down; `entering` are the places where wires enter bars,
     `ties` the lines beside the ranks, `room` the pixels to keep free in its foot."""
-    main = set(view.metagraph.core_children())
+    core = set(view.metagraph.core_children())
     count = len(view.metagraph.children)
     # (across, along) the flow.
-    sizes = [flow_size(direction, _piece_size(pieces[i])) if i in main else (0, 0) for i in range(count)]
+    sizes = [flow_size(direction, _piece_size(pieces[i])) if i in core else (0, 0) for i in range(count)]
     if view.skeleton.plain:
         return _place_plain_rows(view.skeleton, sizes, LEVEL_GAPS)
-    fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS, turns.absent_ends())
+    anchors = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS, side_entries.absent_ends())
     for wire, entry in entering.items():
-        fixed[wire, 1] = entry
-    turns.move_anchors(view.skeleton, fixed, [across for across, _ in sizes])
-    sizes = [(turns.widen(box, across), along) for box, (across, along) in enumerate(sizes)]
+        anchors[wire, 1] = entry
+    side_entries.move_anchors(view.skeleton, anchors, [across for across, _ in sizes])
+    sizes = [(side_entries.widen(box, across), along) for box, (across, along) in enumerate(sizes)]
     strokes = {}
     for wire, line in lines.items():
         if wire in ties:
             continue
-        size = said[wire].size if wire in said else (0, 0)
+        size = line_labels[wire].size if wire in line_labels else (0, 0)
         head = _arrow_end(view, wire, line, inner.gates)
-        is_main = wire in said and said[wire].main
+        is_main = wire in line_labels and line_labels[wire].main
         strokes[wire] = WireStroke(line_thickness(line), head, flow_size(direction, size), is_main)
     gaps = _level_gaps(strokes, ties, direction, narrow=view.narrow >= SMALL_GAPS)
     gaps = gaps if framed else replace(gaps, beyond=0, bar=(0, 0))
     skeleton = _drop_loose_parts(
         _separate_at_ports(view, inner.gates, inner.ports, 0 if is_vertical(direction) else 1, entering)
     )
-    sides = [(0, 0) if i in inner.gates else _flow_side(pieces[i], direction, turns.shift(i)) for i in range(count)]
+    sides = [
+        (0, 0) if i in inner.gates else _flow_side(pieces[i], direction, side_entries.shift(i)) for i in range(count)
+    ]
     return place_level(
         skeleton,
         sizes,
         gaps,
-        line_ends=LineEnds(fixed, sides, turns.entries),
+        line_ends=LineEnds(anchors, sides, side_entries.entries),
         strokes=strokes,
         trained=_trained_items(view, skeleton),
         room={**{tie.left: tie.room for tie in ties.values()}, **rooms_in_foot(skeleton, room)},
@@ -579,7 +593,7 @@ def _extend_to_boxes(
     points: list[Point],
     slots: Mapping[int, Slot],
     turn: FlowTurn,
-    turns: SideEntries,
+    side_entries: SideEntries,
     inside: int,
 ) -> tuple[Point, ...]:
     """Extend the polyline of a wire from the edge of a slot to the box in it, but not where it ends inside the child
@@ -587,7 +601,7 @@ def _extend_to_boxes(
     line, upright = view.skeleton.wires[wire], turn.runs_vertically
     for end, item in enumerate((line.chain[0], line.chain[-1])):
         points = points[::-1] if not end else points  # this end last
-        if item in slots and turns.has_entry(wire, line, end):
+        if item in slots and side_entries.has_entry(wire, line, end):
             points = points[:-1] + side_point(*slots[item], points[-1], upright)
         elif item in slots and item != inside:
             goal = border_point(*slots[item], points[-1], upright)

@@ -151,8 +151,8 @@ class SceneSketch:
     ) -> None:
         """Draw one line of a group with its label. `main`: it is on the main path; `back`: it runs against the flow;
         `gates` are the gates of open children."""
-        made, view = self.frames[number], self.groups[number].view
-        wire, line = view.skeleton.wires[index], made.lines[index]
+        layout, view = self.frames[number], self.groups[number].view
+        wire, line = view.skeleton.wires[index], layout.lines[index]
         ends, count = (wire.chain[0], wire.chain[-1]), view.skeleton.children
         source, target = (numbers[end] if end < count else -1 for end in ends)  # -1: a port of the frame
         # Draw an arrow head where a line ends, not where it crosses a frame.
@@ -161,7 +161,7 @@ class SceneSketch:
             for end_number, end in enumerate(ends)
         ]
         route = Route(
-            tuple(_point_sum(point, origin) for point in made.routes[index]),
+            tuple(_point_sum(point, origin) for point in layout.routes[index]),
             line.kind,
             source,
             target,
@@ -174,11 +174,11 @@ class SceneSketch:
             source_port=self.port_of_end(number, index, 0),
             target_port=self.port_of_end(number, index, 1),
             main=main,
-            parting=_point_sum(made.partings[index], origin) if index in made.partings else None,
+            parting=_point_sum(layout.partings[index], origin) if index in layout.partings else None,
         )
         self.routes.append(route)
-        if index in made.labels:
-            self.texts.append(_edge_label(view.words.lines[index], _point_sum(made.labels[index], origin), box))
+        if index in layout.labels:
+            self.texts.append(_edge_label(view.words.lines[index], _point_sum(layout.labels[index], origin), box))
 
     def port_of_end(self, number: int, index: int, end: int) -> int:
         """Return the port at which an end (0 source, 1 target) of a line crosses a frame; -1 if it crosses no frame."""

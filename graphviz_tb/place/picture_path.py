@@ -96,12 +96,14 @@ def _with_main_path(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
     chains = [wire.chain for wire in skeleton.wires]
     path = _extended_path(skeleton, wires)
     part = part_of[chains[path[0]][0]]
-    own = [(wire, weight) for wire, weight in _data_weights(group.view).items() if part_of[chains[wire][0]] == part]
-    ends = [(chains[wire][0], chains[wire][-1]) for wire, _ in own]
-    taken = [number for number, (wire, _) in enumerate(own) if wire in path]
-    aside = tributaries(ends, [weight for _, weight in own], skeleton.children, taken)
+    data_wires = [
+        (wire, weight) for wire, weight in _data_weights(group.view).items() if part_of[chains[wire][0]] == part
+    ]
+    ends = [(chains[wire][0], chains[wire][-1]) for wire, _ in data_wires]
+    taken = [number for number, (wire, _) in enumerate(data_wires) if wire in path]
+    joining = tributaries(ends, [weight for _, weight in data_wires], skeleton.children, taken)
     others = [wire for wire in skeleton.main_path if part_of[chains[wire][0]] != part]
-    main_path = (*path, *(own[number][0] for number in aside), *others)
+    main_path = (*path, *(data_wires[number][0] for number in joining), *others)
     return replace(group, view=replace(group.view, skeleton=replace(skeleton, main_path=main_path)))
 
 
@@ -219,7 +221,7 @@ def _best_onward(
 ) -> tuple[list[Reached], list[tuple[SpineWire, int] | None]]:
     """Return for each node the best of all paths from it that reach no node in `late`, and its first wire with the node
     to which that leads. `order` has targets before sources."""
-    own = [set(group.view.skeleton.main_path) for group in groups]
+    main_paths = [set(group.view.skeleton.main_path) for group in groups]
     fed = {target for steps in paths.steps for _, target, carries in steps if carries > 0}
     best = [(0, 0, 0, 0)] * len(paths.boxes)
     onward: list[tuple[SpineWire, int] | None] = [None] * len(paths.boxes)
@@ -229,8 +231,8 @@ def _best_onward(
             if target in late:
                 continue
             data, load, lines, kept = best[target]
-            gives = box if carries > 0 else -box if node in fed else 0
-            reached = data + gives, load + max(carries, 0), lines + 1, kept + (wire in own[number])
+            box_gain = box if carries > 0 else -box if node in fed else 0
+            reached = data + box_gain, load + max(carries, 0), lines + 1, kept + (wire in main_paths[number])
             if onward[node] is None or reached > best[node]:
                 best[node], onward[node] = reached, ((number, wire), target)
         if paths.steps[node] and onward[node] is None:  # it only leads to late ports

@@ -94,18 +94,18 @@ def find_side_entries(
     partings: dict[int, int] = {}
     rooms = {chains[end // 2][0]: (SIDE_ROOM_PX, SIDE_ROOM_PX) for end in entries}
     neighbours = _PathNeighbours(view, chains, pieces, inner, place, upright)
-    for end, item, keys in _lines_by_end(skeleton, chains, place, gates):
-        middle = next((number for number, wires in enumerate(keys) if main.intersection(wires)), -1)
+    for end, item, wire_groups in _lines_by_end(skeleton, chains, place, gates):
+        middle = next((number for number, wires in enumerate(wire_groups) if main.intersection(wires)), -1)
         if middle < 0:
             continue
-        main_wire = next(wire for wire in keys[middle] if wire in main)
-        for side, outermost in ((-1, 0), (1, len(keys) - 1)):
-            wires = keys[outermost]
+        main_wire = next(wire for wire in wire_groups[middle] if wire in main)
+        for side, outermost in ((-1, 0), (1, len(wire_groups) - 1)):
+            wires = wire_groups[outermost]
             if outermost == middle or (end and upright_wires.intersection(wires)):
                 continue
-            turns = all(_may_turn(view, wire, chains[wire], end) for wire in wires)
-            room = SIDE_ROOM_PX if turns else 0
-            if not turns and end and len(wires) == 1:
+            may_turn = all(_may_turn(view, wire, chains[wire], end) for wire in wires)
+            room = SIDE_ROOM_PX if may_turn else 0
+            if not may_turn and end and len(wires) == 1:
                 room = neighbours.room_to_neighbour(wires[0], main_wire, side)
             if not room:
                 continue

@@ -74,9 +74,9 @@ def find_side_ports(
     for port, wires in lines.items():
         wire = wires[0]
         points, chain = routes[wire], skeleton.wires[wire].chain
-        entered = len(wires) == 1 and skeleton.ports[port].first and chain[-1] in slots and chain[-1] not in opened
+        may_move = len(wires) == 1 and skeleton.ports[port].first and chain[-1] in slots and chain[-1] not in opened
         if (
-            not entered
+            not may_move
             or len(points) < 3
             or wire in labelled
             or wire in skeleton.main_path
@@ -87,14 +87,14 @@ def find_side_ports(
         if before[1] != end[1] or points[0][1] == end[1]:
             continue
         side = -1 if before[0] < end[0] else 1
-        door = [(borders[0 if side < 0 else 1], end[1]), end]
+        run = [(borders[0 if side < 0 else 1], end[1]), end]
         others = {other: line for other, line in routes.items() if line[-1] != end}
         boxes = [_slot_box(slot) for item, slot in slots.items() if item != chain[-1]]
-        if not _is_clear(door, boxes, others) or count_crossings(door, others) > count_crossings(points, others):
+        if not _is_clear(run, boxes, others) or count_crossings(run, others) > count_crossings(points, others):
             continue
         piece, _ = slots[chain[-1]]
         room = piece.box[1] // 2 - CLEARANCE_PX
-        found[port] = SidePort(wire, side, door[0], end, room, _length(points) - _length(door), len(points) - 2)
+        found[port] = SidePort(wire, side, run[0], end, room, _length(points) - _length(run), len(points) - 2)
     return found
 
 
@@ -113,12 +113,12 @@ def find_slides(
     """
     if len(routes) > MAX_COMPARED_ROUTES:
         return {}
-    used = Counter([view.skeleton.wires[wire].chain[0] for wire in routes])
+    counts = Counter([view.skeleton.wires[wire].chain[0] for wire in routes])
     found: dict[int, tuple[int, int]] = {}
     for wire, points in routes.items():
         start = view.skeleton.wires[wire].chain[0]
         port = start - view.skeleton.children
-        if port < 0 or used[start] > 1 or len(points) < 3 or wire in labelled or wire in view.skeleton.main_path:
+        if port < 0 or counts[start] > 1 or len(points) < 3 or wire in labelled or wire in view.skeleton.main_path:
             continue
         (x, y), (_, turn), (onward, _) = points[:3]
         if not view.skeleton.ports[port].first or points[0] != ports[port] or points[1][0] != x or onward == x:
@@ -200,18 +200,18 @@ def move_beside(
     lines = {**routes}  # with those that moved
     starts = {wire: skeleton.wires[wire].chain[0] - skeleton.children for wire in routes}
     starts = {wire: port for wire, port in starts.items() if port >= 0 and skeleton.ports[port].first}
-    used = Counter(starts.values())
+    counts = Counter(starts.values())
     for wire, start in starts.items():
         item, points = skeleton.wires[wire].chain[-1], routes[wire]
-        offered = inner.side_ports.get(item, {}) if item in slots else {}
-        port = port_at_end(view, wire, 1, inner.gates) if offered else None
-        if used[start] > 1 or port is None or port not in offered or len(points) > 2 or wire in skeleton.main_path:
+        offers = inner.side_ports.get(item, {}) if item in slots else {}
+        port = port_at_end(view, wire, 1, inner.gates) if offers else None
+        if counts[start] > 1 or port is None or port not in offers or len(points) > 2 or wire in skeleton.main_path:
             continue
-        side, (piece, corner) = offered[port].side, slots[item]
+        side, (piece, corner) = offers[port].side, slots[item]
         x = corner[0] - TRACK_PX if side < 0 else corner[0] + piece.width + TRACK_PX
         if not TRACK_PX // 2 <= x <= width - TRACK_PX // 2:
             continue
-        place = (corner[0] + offered[port].place[0], corner[1] + offered[port].place[1])
+        place = (corner[0] + offers[port].place[0], corner[1] + offers[port].place[1])
         line = [(x, points[0][1]), (x, place[1]), place]
         others = {other: run for other, run in lines.items() if other != wire}
         outermost = all((x - lines[other][0][0]) * side > 0 for other in starts if other != wire)

@@ -73,7 +73,7 @@ class Tie:
 
 
 def find_ties(
-    view: View, pieces: Sequence[Piece], said: Mapping[int, LineLabel], inner: InnerPorts, direction: Direction
+    view: View, pieces: Sequence[Piece], line_labels: Mapping[int, LineLabel], inner: InnerPorts, direction: Direction
 ) -> dict[int, Tie]:
     """Return the ties of a level by wire."""
     skeleton, upright = view.skeleton, is_vertical(direction)
@@ -84,9 +84,9 @@ def find_ties(
         legs = _joins_legs(view, wire)
         # The legs of a U are at least as far apart as they are wide.
         rooms[wire] = max(widths[end] for end in skeleton.wires[wire].chain) if legs else MIN_TIE_PX
-        if wire in said and (legs or said[wire].main):
+        if wire in line_labels and (legs or line_labels[wire].main):
             margin = TIE_LABEL_MARGIN_PX if legs else SHORT_TIE_LABEL_MARGIN_PX
-            rooms[wire] = max(rooms[wire], flow_size(direction, said[wire].size)[0] + 2 * margin)
+            rooms[wire] = max(rooms[wire], flow_size(direction, line_labels[wire].size)[0] + 2 * margin)
     for wire, room in _aligned_rooms(view, rooms, widths).items():
         left, right = skeleton.wires[wire].chain
         start, end = (

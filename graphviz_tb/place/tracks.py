@@ -97,16 +97,16 @@ def assign_tracks(hops: Sequence[RankHop]) -> int:
 def _hop_nets(hops: Sequence[RankHop]) -> list[Net]:
     """Return nets of all hops that are not straight; hops with a common start or end form one net."""
     leaving: dict[tuple[int, int], int] = {}
-    coming: dict[tuple[int, int], int] = {}
+    arriving: dict[tuple[int, int], int] = {}
     for hop in hops:
         if hop.upper >= 0:
             leaving[hop.upper, hop.start] = leaving.get((hop.upper, hop.start), 0) + 1
-            coming[hop.lower, hop.end] = coming.get((hop.lower, hop.end), 0) + 1
+            arriving[hop.lower, hop.end] = arriving.get((hop.lower, hop.end), 0) + 1
     nets: dict[tuple[int, int, int], Net] = {}
     for number, hop in enumerate(hops):
         if hop.start == hop.end:
             continue
-        out, into = leaving.get((hop.upper, hop.start), 1), coming.get((hop.lower, hop.end), 1)
+        out, into = leaving.get((hop.upper, hop.start), 1), arriving.get((hop.lower, hop.end), 1)
         key = (0, number, 0)
         if out > 1 and out >= into:
             key = (1, hop.upper, hop.start)
@@ -152,8 +152,8 @@ def _assign_tracks_in_one_pass(nets: Sequence[Net]) -> None:
         tracks: list[int] = []
         most = base
         for (low, high), net in spans:
-            met = bisect_right(starts, -(high + MIN_END_GAP) - 1)
-            net.track = tracks[met] + 1 if met < len(tracks) else base
+            first_met = bisect_right(starts, -(high + MIN_END_GAP) - 1)
+            net.track = tracks[first_met] + 1 if first_met < len(tracks) else base
             most = max(most, net.track + 1)
             while tracks and tracks[-1] <= net.track:
                 starts.pop()

@@ -41,15 +41,16 @@ def straighten_ends(
         for end, item in ((1, chain[-1]), (0, chain[0])) if wire not in capped else ((0, chain[0]),):
             if item < skeleton.children and sides[item][0] < sides[item][1] and 2 * wire + end not in entries:
                 groups.setdefault((item, end), {}).setdefault(ends[wire][end], []).append(wire)
-    for (item, end), found in groups.items():
-        places = sorted(found)
+    for (item, end), wires_by_place in groups.items():
+        places = sorted(wires_by_place)
         wishes = [
-            _wanted_x(_leading_wire(found[place], main), end, chains, touch, lefts) - lefts[item] for place in places
+            _wanted_x(_leading_wire(wires_by_place[place], main), end, chains, touch, lefts) - lefts[item]
+            for place in places
         ]
-        held = [bool(main.intersection(found[place])) for place in places]
-        settled = _move_to_wishes(places, wishes, held, sides[item], gaps)
+        is_main = [bool(main.intersection(wires_by_place[place])) for place in places]
+        settled = _move_to_wishes(places, wishes, is_main, sides[item], gaps)
         for place, x in zip(places, settled, strict=True):
-            for wire in found[place]:
+            for wire in wires_by_place[place]:
                 touch[wire][end] = x
     return [(upper, lower) for upper, lower in touch]
 
@@ -112,7 +113,7 @@ def _wanted_x(
 
 
 def _move_to_wishes(
-    places: Sequence[int], wishes: Sequence[int], held: Sequence[bool], side: tuple[int, int], gaps: LevelGaps
+    places: Sequence[int], wishes: Sequence[int], is_main_line: Sequence[bool], side: tuple[int, int], gaps: LevelGaps
 ) -> list[int]:
     """Return the places of lines at a side, each as near to its wish as there is room.
 
@@ -120,13 +121,13 @@ def _move_to_wishes(
     [10, 41, 50]
     """
     x = [*places]
-    middle = next((number for number, is_main in enumerate(held) if is_main), len(x) // 2)
+    middle = next((number for number, is_main in enumerate(is_main_line) if is_main), len(x) // 2)
     # Move the outermost lines first, to make room for the next.
     for number in (*range(middle), *range(len(x) - 1, middle, -1), middle if middle < len(x) else 0):
         low = x[number - 1] + MIN_LINE_GAP if number else min(x[0], side[0] + CORNER_MARGIN)
         high = x[number + 1] - MIN_LINE_GAP if number < len(x) - 1 else max(x[-1], side[1] - CORNER_MARGIN)
         near = abs(wishes[number] - x[number]) <= MAX_JOG_MOVE
-        if low <= wishes[number] <= high and (near or not held[number]):
+        if low <= wishes[number] <= high and (near or not is_main_line[number]):
             x[number] = wishes[number]
     return x
 

@@ -195,24 +195,25 @@ class _FrameClosing:
         if len(lines) != 1 or scene.routes[lines[0]].target_port < 0 or any(stub.box == number for stub in scene.stubs):
             return
         line, port = scene.routes[lines[0]], scene.routes[lines[0]].target_port
+        # The line is straight up to the port in the border, and one line continues from there to the box.
         port_lines = [at for at, route in enumerate(scene.routes) if port in (route.source_port, route.target_port)]
         inner_lines = [index for index in port_lines if self.port_ends(scene.routes[index])[0]]
         if len(port_lines) != 2 or len(inner_lines) != 1 or len({point[1 - self.axis] for point in line.points}) > 1:
             return
-        before, head = scene.routes[inner_lines[0]].points[-2:]
-        if self.along_flow(before) <= self.along_flow(head) or before[1 - self.axis] != head[1 - self.axis]:
-            return
+        turn, head = scene.routes[inner_lines[0]].points[-2:]
+        if self.along_flow(turn) <= self.along_flow(head) or turn[1 - self.axis] != head[1 - self.axis]:
+            return  # it does not turn back
         box = self.box_extent(scene.boxes[number])
         shift = head[1 - self.axis] - line.points[0][1 - self.axis]
         start = self.along_flow(head) + INPUT_LINE_PX
         moved_box = Extent(box.left + shift, box.right + shift, start, start + box.end - box.start)
-        turn = self.extent(*scene.routes[inner_lines[0]].points[-3:])
+        freed = self.extent(*scene.routes[inner_lines[0]].points[-3:])  # the line leaves it
         others = [self.box_extent(scene.boxes[other]) for other in self.outer if other != number]
         for extent in (*inner, *others):
             is_apart = extent.left - ASIDE_PX >= moved_box.right or extent.right + ASIDE_PX <= moved_box.left
-            is_turn = extent.left >= turn.left and extent.right <= turn.right and extent.start >= turn.start
-            if not is_apart and extent.end > start - INPUT_LINE_PX // 2 and not is_turn:
-                return
+            is_freed = extent.left >= freed.left and extent.right <= freed.right and extent.start >= freed.start
+            if not is_apart and extent.end > start - INPUT_LINE_PX // 2 and not is_freed:
+                return  # there is no room for the input
         self.moves[number] = start - box.start
         self.asides[number] = shift
         new_start, new_port = self.point_at(head, start), self.point_at(head, start - INPUT_LINE_PX // 2)
@@ -221,8 +222,8 @@ class _FrameClosing:
         self.joints[port] = new_port
         for index, text in enumerate(scene.texts):
             extent = self.text_extent(text)
-            by_line = extent.left - LABEL_REACH_PX <= line.points[0][1 - self.axis] <= extent.right + LABEL_REACH_PX
-            if text.box < 0 and text.role == "edge" and by_line and extent.end <= self.whole.start:
+            is_near = extent.left - LABEL_REACH_PX <= line.points[0][1 - self.axis] <= extent.right + LABEL_REACH_PX
+            if text.box < 0 and text.role == "edge" and is_near and extent.end <= self.whole.start:
                 middle = (extent.start + extent.end) // 2
                 x, y = self.moved_point((text.x, text.y), start - INPUT_LINE_PX // 2 - middle, shift)
                 self.labels[index] = (x, y)

@@ -1573,18 +1573,18 @@ function _side_places(width, count, step, middle = -1) {
 }
 const FRAME_CORNER_INSET = 8;
 function line_anchors(view, pieces, gates, ports, direction, gaps, absent = NO_ENDS) {
-  let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, piece, _, ends, met, across, order, width, number, x;
+  let skeleton, upright, boxes, touches, anchors, sides, index, wire, touch, end, child, piece, _, ends, end_ports, port_places, order, width, number, x;
   [skeleton, upright] = [view.skeleton, is_vertical(direction)];
   boxes = (() => { const out = []; for (const piece of pieces.slice(0, skeleton.children)) { out.push(flow_size(direction, piece.box)); } return out; })();
-  spread = attach_lines(skeleton, downward_chains(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(_bus_number(view, wire)); } return out; })(), absent);
-  fixed = new TupleMap();
+  touches = attach_lines(skeleton, downward_chains(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(_bus_number(view, wire)); } return out; })(), absent);
+  anchors = new TupleMap();
   sides = new TupleMap();
   for ([index, wire] of py_enumerate(skeleton.wires)) {
-    touch = (wire.turned ? py_reversed(spread.at(index)) : spread.at(index));
+    touch = (wire.turned ? py_reversed(touches.at(index)) : touches.at(index));
     for ([end, child] of py_enumerate([wire.chain[0], wire.chain.at(-1)])) {
       if ((child < skeleton.children)) {
         piece = pieces.at(child);
-        fixed.set([index, end], (touch.at(end) + (upright ? piece.x : piece.y)));
+        anchors.set([index, end], (touch.at(end) + (upright ? piece.x : piece.y)));
         if (gates.has(child)) {
           py_setdefault(sides, [child, _is_at_first_side(skeleton, wire, end)], []).push([index, end]);
         }
@@ -1592,15 +1592,15 @@ function line_anchors(view, pieces, gates, ports, direction, gaps, absent = NO_E
     }
   }
   for ([[child, _], ends] of sides.entries()) {
-    met = (() => { const out = []; for (const [index, end] of ends) { out.push(port_at_end(view, index, end, gates)); } return out; })();
-    across = (() => { const out = []; for (const gate of met) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
-    order = py_sorted(py_range(ends.length), {key: (number) => [fixed.get(ends.at(number)), ends.at(number)]});
+    end_ports = (() => { const out = []; for (const [index, end] of ends) { out.push(port_at_end(view, index, end, gates)); } return out; })();
+    port_places = (() => { const out = []; for (const gate of end_ports) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
+    order = py_sorted(py_range(ends.length), {key: (number) => [anchors.get(ends.at(number)), ends.at(number)]});
     width = boxes.at(child)[0];
-    for ([number, x] of py_zip(order, _fill_places((() => { const out = []; for (const number of order) { out.push(across.at(number)); } return out; })(), width, gaps.spread))) {
-      fixed.set(ends.at(number), x);
+    for ([number, x] of py_zip(order, _fill_places((() => { const out = []; for (const number of order) { out.push(port_places.at(number)); } return out; })(), width, gaps.spread))) {
+      anchors.set(ends.at(number), x);
     }
   }
-  return fixed;
+  return anchors;
 }
 function _bus_number(view, wire) {
   let line;
@@ -1762,13 +1762,13 @@ function assign_tracks(hops) {
   return (1 + py_max((() => { const out = []; for (const hop of hops) { out.push(Math.max(hop.track, hop.last)); } return out; })()));
 }
 function _hop_nets(hops) {
-  let leaving, coming, hop, nets, number, out, into, key, low, high, net;
+  let leaving, arriving, hop, nets, number, out, into, key, low, high, net;
   leaving = new TupleMap();
-  coming = new TupleMap();
+  arriving = new TupleMap();
   for (hop of hops) {
     if ((hop.upper >= 0)) {
       leaving.set([hop.upper, hop.start], (py_get(leaving, [hop.upper, hop.start], 0) + 1));
-      coming.set([hop.lower, hop.end], (py_get(coming, [hop.lower, hop.end], 0) + 1));
+      arriving.set([hop.lower, hop.end], (py_get(arriving, [hop.lower, hop.end], 0) + 1));
     }
   }
   nets = new TupleMap();
@@ -1776,7 +1776,7 @@ function _hop_nets(hops) {
     if ((hop.start === hop.end)) {
       continue;
     }
-    [out, into] = [py_get(leaving, [hop.upper, hop.start], 1), py_get(coming, [hop.lower, hop.end], 1)];
+    [out, into] = [py_get(leaving, [hop.upper, hop.start], 1), py_get(arriving, [hop.lower, hop.end], 1)];
     key = [0, number, 0];
     if (((out > 1) && (out >= into))) {
       key = [1, hop.upper, hop.start];
@@ -1816,7 +1816,7 @@ function _split_net_by_direction(net) {
   return parts;
 }
 function _assign_tracks_in_one_pass(nets) {
-  let base, sign, spans, starts, tracks, most, low, high, net, met;
+  let base, sign, spans, starts, tracks, most, low, high, net, first_met;
   base = 0;
   for (sign of [1, -1]) {
     spans = (() => { const out = []; for (const net of nets) if ((((net.ends[0] - net.starts[0]) * sign) > 0)) { out.push([((sign > 0) ? [net.low, net.high] : [-net.high, -net.low]), net]); } return out; })();
@@ -1825,8 +1825,8 @@ function _assign_tracks_in_one_pass(nets) {
     tracks = [];
     most = base;
     for ([[low, high], net] of spans) {
-      met = py_bisect_right(starts, (-(high + MIN_END_GAP) - 1));
-      net.track = ((met < tracks.length) ? (tracks.at(met) + 1) : base);
+      first_met = py_bisect_right(starts, (-(high + MIN_END_GAP) - 1));
+      net.track = ((first_met < tracks.length) ? (tracks.at(first_met) + 1) : base);
       most = Math.max(most, (net.track + 1));
       while ((tracks.length && (tracks.at(-1) <= net.track))) {
         py_pop(starts);
@@ -1996,15 +1996,15 @@ function rank_bands(skeleton, chains, heights, passing, strokes, gaps) {
   return made;
 }
 function _next_rank_top(band, before, hops, labelled, strokes, gaps) {
-  let ports, after, count, step, least, wire, own, above, under, room, deep, height;
-  ports = !(band.after && before);
+  let is_at_ports, after, count, step, least, wire, label_room, above, under, room, tracks_height, height;
+  is_at_ports = !(band.after && before);
   after = (band.after ? Math.max(band.after, gaps.start) : 0);
   count = assign_tracks(hops);
   step = track_pitch(count, py_max((() => { const out = []; for (const hop of hops) { out.push(hop.thick); } return out; })(), {default: 0}));
-  least = (gaps.ranks - (ports ? gaps.beyond : 0));
+  least = (gaps.ranks - (is_at_ports ? gaps.beyond : 0));
   for (wire of labelled) {
-    own = (strokes.at(wire).is_main ? (strokes.at(wire).label[1] + PORT_LABEL_ROOM) : 0);
-    least = Math.max(least, (ports ? own : gaps.labelled));
+    label_room = (strokes.at(wire).is_main ? (strokes.at(wire).label[1] + PORT_LABEL_ROOM) : 0);
+    least = Math.max(least, (is_at_ports ? label_room : gaps.labelled));
   }
   if (!count) {
     band.first = Math.floor(Math.max(least, (band.after + before)) / 2);
@@ -2017,23 +2017,23 @@ function _next_rank_top(band, before, hops, labelled, strokes, gaps) {
       [above, under] = [Math.max(above, room[0]), Math.max(under, room[1])];
     }
   }
-  deep = ((count - 1) * step);
-  height = Math.max(least, ((above + deep) + under));
-  [band.first, band.pitch] = [(above + Math.floor((((height - above) - deep) - under) / 2)), step];
+  tracks_height = ((count - 1) * step);
+  height = Math.max(least, ((above + tracks_height) + under));
+  [band.first, band.pitch] = [(above + Math.floor((((height - above) - tracks_height) - under) / 2)), step];
   return (band.bottom + height);
 }
 function _main_label_room(wire, hops, label) {
-  let own, across, along, reach;
-  own = py_next(py_iter((() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop); } return out; })()), null);
-  if ((own == null)) {
+  let own_hop, across, along, reach;
+  own_hop = py_next(py_iter((() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop); } return out; })()), null);
+  if ((own_hop == null)) {
     return [0, 0];
   }
   [across, along] = label;
   reach = (across + LABEL_LINE_GAP);
-  if (((own.track < 0) && (() => { for (const [low, high] of [[own.start, (own.start + reach)], [(own.start - reach), own.start]]) { if (!(() => { for (const hop of hops) if ((hop !== own)) { if (((Math.min(hop.start, hop.end) < high) && (Math.max(hop.start, hop.end) > low))) return true; } return false; })()) return true; } return false; })())) {
+  if (((own_hop.track < 0) && (() => { for (const [low, high] of [[own_hop.start, (own_hop.start + reach)], [(own_hop.start - reach), own_hop.start]]) { if (!(() => { for (const hop of hops) if ((hop !== own_hop)) { if (((Math.min(hop.start, hop.end) < high) && (Math.max(hop.start, hop.end) > low))) return true; } return false; })()) return true; } return false; })())) {
     return [0, 0];
   }
-  if ((() => { for (const [low, high] of [[own.end, (own.end + reach)], [(own.end - reach), own.end]]) { if (!(() => { for (const hop of hops) if ((hop !== own)) { if (((low < hop.end) && (hop.end < high))) return true; } return false; })()) return true; } return false; })()) {
+  if ((() => { for (const [low, high] of [[own_hop.end, (own_hop.end + reach)], [(own_hop.end - reach), own_hop.end]]) { if (!(() => { for (const hop of hops) if ((hop !== own_hop)) { if (((low < hop.end) && (hop.end < high))) return true; } return false; })()) return true; } return false; })()) {
     return [0, (along + LABEL_MARGIN)];
   }
   return [(along + LABEL_MARGIN), 0];
@@ -2501,39 +2501,39 @@ function _part_height(bands, part, skeleton, between) {
   return tall;
 }
 function column_detours(skeleton, chains, ends, layers, lefts, widths, between, margin) {
-  let around, p, passing, starts, number, lines, break_, rows, right, leave, skipped, turn, x, joint, foot, top, head, lane, goal, bends, wire, chain, step, turns;
-  around = new TupleMap();
+  let detours, p, passing, starts, number, lines, break_, rows, right, lines_by_x, skipped, turn, x, joint, foot, top, head, lane, goal, bends, wire, chain, step, turns;
+  detours = new TupleMap();
   for ([p, passing] of py_enumerate(between)) {
     starts = [0, ...skeleton.breaks.at(p)];
     for ([number, lines] of py_enumerate(passing)) {
       break_ = skeleton.breaks.at(p).at(number);
       rows = skeleton.parts.at(p).slice(starts.at(number), break_);
       right = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
-      leave = (() => { const out = []; for (const joint of lines) { out.push([_joint_x(joint, 0, chains, ends, lefts), joint]); } return out; })();
-      py_sort(leave);
+      lines_by_x = (() => { const out = []; for (const joint of lines) { out.push([_joint_x(joint, 0, chains, ends, lefts), joint]); } return out; })();
+      py_sort(lines_by_x);
       skipped = _port_rank_count(skeleton, p, break_);
-      for ([turn, [x, joint]] of py_enumerate(py_reversed(leave))) {
+      for ([turn, [x, joint]] of py_enumerate(py_reversed(lines_by_x))) {
         foot = ((layers.at(p).at((break_ - 1)).bottom + COLUMN_TURN) + (turn * COLUMN_LINE_STEP));
         top = layers.at(p).at((break_ + skipped)).top;
         head = ((top - COLUMN_TURN) - (((lines.length - 1) - turn) * COLUMN_LINE_STEP));
         [lane, goal] = [((right + margin) + (turn * COLUMN_LINE_STEP)), _joint_x(joint, (1 + skipped), chains, ends, lefts)];
-        around.set(joint, [[x, foot], [lane, foot], [lane, head], [goal, head]]);
+        detours.set(joint, [[x, foot], [lane, foot], [lane, head], [goal, head]]);
         if (skipped) {
-          around.set([joint[0], (joint[1] + 1)], []);
+          detours.set([joint[0], (joint[1] + 1)], []);
         }
       }
     }
   }
-  bends = (() => { const out = new TupleMap(); for (const [[wire, step], turns] of around.entries()) { out.set([chains.at(wire).at(step), chains.at(wire).at((step + 1))], turns); } return out; })();
+  bends = (() => { const out = new TupleMap(); for (const [[wire, step], turns] of detours.entries()) { out.set([chains.at(wire).at(step), chains.at(wire).at((step + 1))], turns); } return out; })();
   for ([wire, chain] of py_enumerate(chains)) {
     for (step of py_range(1, (chain.length - 2))) {
       turns = py_get(bends, [chain.at(step), chain.at((step + 1))]);
       if ((turns != null)) {
-        around.set([wire, step], turns);
+        detours.set([wire, step], turns);
       }
     }
   }
-  return around;
+  return detours;
 }
 function shorten_detours(skeleton, chains, wires, lefts, band, around) {
   let row_of, place_, users, chain, item, farthest, wire, step, turns, last, first, straight, hop, strip, y, number;
@@ -2636,18 +2636,18 @@ function _first_trained(row, trained) {
   return ((() => { for (const item of row.slice(0, cut)) { if (trained.has(item)) return true; } return false; })() ? -1 : cut);
 }
 function set_training_apart(skeleton, lefts, widths, trained, room) {
-  let rows, inside, margin, others, right, item;
+  let rows, inside, margin, others, move, item;
   for ([rows, inside] of _training_columns(skeleton, trained)) {
     margin = ((() => { for (const item of inside) { if ((item < skeleton.children)) return true; } return false; })() ? (2 * RULE_MARGIN) : RAIL_MARGIN);
     others = (() => { const out = []; for (const row of rows) for (const item of row) if (!trained.has(item)) { out.push(((lefts.at(item) + widths.at(item)) + Math.max(margin, (py_get(room, item, 0) + RULE_MARGIN)))); } return out; })();
-    right = (py_max(others, {default: 0}) - py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()));
+    move = (py_max(others, {default: 0}) - py_min((() => { const out = []; for (const item of inside) { out.push(lefts.at(item)); } return out; })()));
     for (item of inside) {
-      lefts[py_position(lefts, item)] += right;
+      lefts[py_position(lefts, item)] += move;
     }
   }
 }
 function training_rules(skeleton, boxes, layers, lines, trained, heading, height = -1) {
-  let place_, rules, rows, inside, children, part, first, bands, left, right, taken, points, ax, ay, bx, by, top, bottom, place_along, most;
+  let place_, rules, rows, inside, children, part, first, bands, left, right, taken, points, ax, ay, bx, by, top, bottom, heading_start, limit;
   place_ = item_ranks(skeleton);
   rules = [];
   for ([rows, inside] of _training_columns(skeleton, trained)) {
@@ -2666,12 +2666,12 @@ function training_rules(skeleton, boxes, layers, lines, trained, heading, height
         }
       }
       [top, bottom] = [bands[0].top, bands.at(-1).bottom];
-      place_along = py_max([(bottom - heading[1]), ...(() => { const out = []; for (const [_, last] of taken) { out.push(last); } return out; })()]);
-      most = ((bottom >= height) ? (height + Math.floor(height / MIN_LEVEL_HEADINGS)) : bottom);
-      if (((place_along + heading[1]) > most)) {
-        place_along = _first_free_place(taken, top, bottom, heading[1]);
+      heading_start = py_max([(bottom - heading[1]), ...(() => { const out = []; for (const [_, last] of taken) { out.push(last); } return out; })()]);
+      limit = ((bottom >= height) ? (height + Math.floor(height / MIN_LEVEL_HEADINGS)) : bottom);
+      if (((heading_start + heading[1]) > limit)) {
+        heading_start = _first_free_place(taken, top, bottom, heading[1]);
       }
-      rules.push(new TrainingRule(left, top, Math.max(bottom, (place_along + heading[1])), place_along));
+      rules.push(new TrainingRule(left, top, Math.max(bottom, (heading_start + heading[1])), heading_start));
     }
   }
   return [...rules];
@@ -2709,7 +2709,7 @@ const CORNER_MARGIN_of_upright = 8;
 const MAX_JOG_MOVE = 14;
 const MIN_LINE_GAP = 8;
 function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
-  let main, touch, groups, capped, wire, chain, end, item, found, places, wishes, held, settled, place_, x;
+  let main, touch, groups, capped, wire, chain, end, item, wires_by_place, places, wishes, is_main, settled, place_, x;
   main = new Set(skeleton.main_path);
   touch = (() => { const out = []; for (const [upper, lower] of ends) { out.push([upper, lower]); } return out; })();
   groups = new TupleMap();
@@ -2721,13 +2721,13 @@ function straighten_ends(skeleton, chains, ends, lefts, sides, gaps, entries) {
       }
     }
   }
-  for ([[item, end], found] of groups.entries()) {
-    places = py_sorted(found.keys());
-    wishes = (() => { const out = []; for (const place_ of places) { out.push((_wanted_x(_leading_wire(found.get(place_), main), end, chains, touch, lefts) - lefts.at(item))); } return out; })();
-    held = (() => { const out = []; for (const place_ of places) { out.push(!!py_intersection(main, found.get(place_)).size); } return out; })();
-    settled = _move_to_wishes(places, wishes, held, sides.at(item), gaps);
+  for ([[item, end], wires_by_place] of groups.entries()) {
+    places = py_sorted(wires_by_place.keys());
+    wishes = (() => { const out = []; for (const place_ of places) { out.push((_wanted_x(_leading_wire(wires_by_place.get(place_), main), end, chains, touch, lefts) - lefts.at(item))); } return out; })();
+    is_main = (() => { const out = []; for (const place_ of places) { out.push(!!py_intersection(main, wires_by_place.get(place_)).size); } return out; })();
+    settled = _move_to_wishes(places, wishes, is_main, sides.at(item), gaps);
     for ([place_, x] of py_zip(places, settled)) {
-      for (wire of found.get(place_)) {
+      for (wire of wires_by_place.get(place_)) {
         touch.at(wire)[py_position(touch.at(wire), end)] = x;
       }
     }
@@ -2775,15 +2775,15 @@ function _wanted_x(wire, end, chains, touch, lefts) {
   other = (end ? chain.at(-2) : chain[1]);
   return (lefts.at(other) + ((chain.length === 2) ? touch.at(wire).at((1 - end)) : 0));
 }
-function _move_to_wishes(places, wishes, held, side, gaps) {
+function _move_to_wishes(places, wishes, is_main_line, side, gaps) {
   let x, middle, number, low, high, near;
   x = [...places];
-  middle = py_next(py_iter((() => { const out = []; for (const [number, is_main] of py_enumerate(held)) if (is_main) { out.push(number); } return out; })()), Math.floor(x.length / 2));
+  middle = py_next(py_iter((() => { const out = []; for (const [number, is_main] of py_enumerate(is_main_line)) if (is_main) { out.push(number); } return out; })()), Math.floor(x.length / 2));
   for (number of [...py_range(middle), ...py_range((x.length - 1), middle, -1), ((middle < x.length) ? middle : 0)]) {
     low = (py_truth(number) ? (x.at((number - 1)) + MIN_LINE_GAP) : Math.min(x[0], (side[0] + CORNER_MARGIN_of_upright)));
     high = (py_truth((number < (x.length - 1))) ? (x.at((number + 1)) - MIN_LINE_GAP) : Math.max(x.at(-1), (side[1] - CORNER_MARGIN_of_upright)));
     near = (Math.abs((wishes.at(number) - x.at(number))) <= MAX_JOG_MOVE);
-    if ((py_truth(((py_compare(low, wishes.at(number)) <= 0) && (py_compare(wishes.at(number), high) <= 0))) && (py_truth(near) || !py_truth(held.at(number))))) {
+    if ((py_truth(((py_compare(low, wishes.at(number)) <= 0) && (py_compare(wishes.at(number), high) <= 0))) && (py_truth(near) || !py_truth(is_main_line.at(number))))) {
       x[py_position(x, number)] = wishes.at(number);
     }
   }
@@ -2836,7 +2836,7 @@ const PLAIN_STROKE = new WireStroke();
 const MAIN_PATH_WEIGHT = 11;
 const MIN_TALL_RATIO = 4;
 function place_level(skeleton, sizes, gaps = null, line_ends = null, strokes = null, trained = null, room = null) {
-  let drawn, chains, ends, widths, heights, thick, apart, wide, steps, lefts;
+  let drawn, chains, ends, widths, heights, thick, trained_items, rooms, steps, lefts;
   gaps = (gaps || new LevelGaps());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN_STROKE)); } return out; })();
   chains = downward_chains(skeleton);
@@ -2848,14 +2848,14 @@ function place_level(skeleton, sizes, gaps = null, line_ends = null, strokes = n
   }
   [widths, heights] = _item_sizes(skeleton, sizes);
   thick = _item_thicknesses(skeleton, drawn);
-  [apart, wide] = [py_or(trained, () => new Set()), py_or(room, () => new Map())];
-  steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps, wide)); } return out; })()); } return out; })();
-  lefts = _place_across(skeleton, chains, ends, widths, steps, apart, wide);
+  [trained_items, rooms] = [py_or(trained, () => new Set()), py_or(room, () => new Map())];
+  steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(_rank_distances(row, skeleton, widths, thick, gaps, rooms)); } return out; })()); } return out; })();
+  lefts = _place_across(skeleton, chains, ends, widths, steps, trained_items, rooms);
   if ((line_ends != null)) {
     ends = straighten_ends(skeleton, chains, ends, lefts, line_ends.sides, gaps, line_ends.entries);
     ends = reach_tracks(skeleton, chains, ends, lefts, widths, steps, line_ends.entries);
   }
-  return _place_along(skeleton, chains, ends, lefts, [widths, heights], drawn, gaps, apart);
+  return _place_along(skeleton, chains, ends, lefts, [widths, heights], drawn, gaps, trained_items);
 }
 function _place_across(skeleton, chains, ends, widths, steps, trained, room) {
   let above, below, parts, between, lefts;
@@ -2879,30 +2879,30 @@ function _draw_near(skeleton, chains, lefts, steps) {
     }
   }
 }
-function _place_along(skeleton, chains, ends, lefts, extents, drawn, gaps, trained) {
-  let widths, heights, wires, passing, layers, between, tall, width, height, around, band, tops, lines, boxes, open_end, rules;
+function _place_along(skeleton, chains, ends, lefts, extents, strokes, gaps, trained) {
+  let widths, heights, wires, passing, layers, joint_wires, part_heights, width, height, detours, band, tops, lines, boxes, open_end, rules;
   [widths, heights] = extents;
-  [wires, passing] = _find_hops(skeleton, chains, ends, lefts, drawn);
-  layers = rank_bands(skeleton, chains, heights, passing, drawn, gaps);
-  between = wires_at_joints(skeleton, chains);
-  tall = place_columns(skeleton, layers, lefts, widths, between, gaps.column);
-  [width, height] = _shelve_parts(skeleton, layers, lefts, widths, tall, gaps);
-  around = column_detours(skeleton, chains, ends, layers, lefts, widths, between, gaps.column);
+  [wires, passing] = _find_hops(skeleton, chains, ends, lefts, strokes);
+  layers = rank_bands(skeleton, chains, heights, passing, strokes, gaps);
+  joint_wires = wires_at_joints(skeleton, chains);
+  part_heights = place_columns(skeleton, layers, lefts, widths, joint_wires, gaps.column);
+  [width, height] = _shelve_parts(skeleton, layers, lefts, widths, part_heights, gaps);
+  detours = column_detours(skeleton, chains, ends, layers, lefts, widths, joint_wires, gaps.column);
   band = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = _item_tops(chains, band, heights, trained);
   _shift_hops(chains, wires, ends, lefts);
-  shorten_detours(skeleton, chains, wires, lefts, band, around);
-  lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, around, height);
+  shorten_detours(skeleton, chains, wires, lefts, band, detours);
+  lines = _wire_routes(skeleton, chains, wires, gaps, tops, heights, band, detours, height);
   boxes = [...py_zip(lefts, tops, widths, heights)];
   open_end = ((gaps.upward && !skeleton.ports.length) ? height : -1);
   rules = training_rules(skeleton, boxes, layers, lines, trained, gaps.heading, open_end);
   return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, py_max([height, ...(() => { const out = []; for (const rule of rules) { out.push(rule.bottom); } return out; })()]), rules);
 }
 function _item_tops(chains, band, heights, trained) {
-  let feeding, fed, steps, level, tops, item, height, strip, high;
+  let feeding, fed, steps, on_level_line, tops, item, height, strip, is_tall_rank;
   [feeding, fed] = [(() => { const out = new Set(); for (const chain of chains) { out.add(chain[0]); } return out; })(), (() => { const out = new Set(); for (const chain of chains) { out.add(chain.at(-1)); } return out; })()];
   steps = (() => { const out = []; for (const chain of chains) for (const [one, other] of py_pairwise(chain)) if ((band.has(one) && band.has(other))) { out.push([one, other]); } return out; })();
-  level = (() => { const out = new Set(); for (const [one, other] of steps) if ((band.get(one).top === band.get(other).top)) for (const item of [one, other]) { out.add(item); } return out; })();
+  on_level_line = (() => { const out = new Set(); for (const [one, other] of steps) if ((band.get(one).top === band.get(other).top)) for (const item of [one, other]) { out.add(item); } return out; })();
   tops = [];
   for ([item, height] of py_enumerate(heights)) {
     strip = py_get(band, item);
@@ -2910,8 +2910,8 @@ function _item_tops(chains, band, heights, trained) {
       tops.push(0);
       continue;
     }
-    high = ((strip.bottom - strip.top) > (MIN_TALL_RATIO * height));
-    if ((!high || trained.has(item) || level.has(item) || (feeding.has(item) === fed.has(item)))) {
+    is_tall_rank = ((strip.bottom - strip.top) > (MIN_TALL_RATIO * height));
+    if ((!is_tall_rank || trained.has(item) || on_level_line.has(item) || (feeding.has(item) === fed.has(item)))) {
       tops.push((strip.middle - Math.floor(height / 2)));
     }
     else {
@@ -3043,7 +3043,7 @@ function _item_alignments(skeleton, chains, ends, count, trained) {
   return [above, below];
 }
 function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
-  let spans, origin, width, height, top, shelf, left, deep, part, row, item, band;
+  let spans, origin, width, height, top, shelf, left, shelf_height, part, row, item, band;
   spans = (() => { const out = []; for (const [part, high] of py_zip(skeleton.parts, tall)) { out.push([py_max((() => { const out = []; for (const row of part) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })(), {default: 0}), high]); } return out; })();
   origin = 0;
   width = origin;
@@ -3054,7 +3054,7 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
   }
   top = 0;
   for (shelf of (gaps.upward ? py_reversed(skeleton.shelves) : skeleton.shelves)) {
-    [left, deep] = [origin, 0];
+    [left, shelf_height] = [origin, 0];
     for (part of shelf) {
       for (row of skeleton.parts.at(part)) {
         for (item of row) {
@@ -3065,11 +3065,11 @@ function _shelve_parts(skeleton, layers, lefts, widths, tall, gaps) {
         band.move(top);
       }
       left += (spans.at(part)[0] + gaps.parts);
-      deep = Math.max(deep, spans.at(part)[1]);
+      shelf_height = Math.max(shelf_height, spans.at(part)[1]);
     }
     width = Math.max(width, (left - gaps.parts));
-    height = Math.max(height, (top + deep));
-    top += (deep + gaps.parts);
+    height = Math.max(height, (top + shelf_height));
+    top += (shelf_height + gaps.parts);
   }
   if (((skeleton.port_part >= 0) && skeleton.ports.length && !skeleton.ports.at(-1).first)) {
     layers.at(skeleton.port_part).at(-1).move((height - layers.at(skeleton.port_part).at(-1).top));
@@ -3180,7 +3180,7 @@ function find_foot(skeleton, level, sizes) {
   return new Foot([...sides], py_min(tops), py_max(bottoms), stack, (skeleton.wires.at(wire).chain[0] - skeleton.children));
 }
 function stand_in_feet(skeleton, level, sizes, feet, gates) {
-  let raised, wire, chain, source, item, plain, foot, border, top, high, level_with, up, moved, depth, routes, kept;
+  let raised, wire, chain, source, item, plain, foot, border, top, high, centred_up, up, moved, depth, routes, turns_kept;
   raised = new Map();
   for (wire of skeleton.main_path) {
     chain = skeleton.wires.at(wire).chain;
@@ -3191,8 +3191,8 @@ function stand_in_feet(skeleton, level, sizes, feet, gates) {
     }
     [foot, border] = [feet.get(item), level.positions.at(item)[1]];
     [top, high] = [level.positions.at(source)[1], sizes.at(source)[1]];
-    level_with = (((border + Math.floor((foot.top + foot.bottom) / 2)) - top) - Math.floor(high / 2));
-    up = Math.min(level_with, ((((border + foot.stack) - top) - high) - STACK_DISTANCE_PX));
+    centred_up = (((border + Math.floor((foot.top + foot.bottom) / 2)) - top) - Math.floor(high / 2));
+    up = Math.min(centred_up, ((((border + foot.stack) - top) - high) - STACK_DISTANCE_PX));
     moved = ((up > FOOT_MARGIN_PX) ? _moved_up(level, border, up) : null);
     if (((moved == null) || !_fits(level, sizes, foot, item, up))) {
       continue;
@@ -3200,8 +3200,8 @@ function stand_in_feet(skeleton, level, sizes, feet, gates) {
     depth = (foot.stack - 1);
     routes = [...moved.routes];
     routes[py_position(routes, wire)] = [...routes.at(wire).slice(0, -1), [routes.at(wire).at(-1)[0], ((border - up) + depth)]];
-    kept = (() => { const out = []; for (const [one, two] of py_zip(level.routes, routes)) { out.push(py_equal(_directions(one), _directions(two))); } return out; })();
-    if ((py_all(kept) && (level.routes.at(wire).length === 2))) {
+    turns_kept = (() => { const out = []; for (const [one, two] of py_zip(level.routes, routes)) { out.push(py_equal(_directions(one), _directions(two))); } return out; })();
+    if ((py_all(turns_kept) && (level.routes.at(wire).length === 2))) {
       level = py_replace(moved, {routes: [...routes]});
       raised.set(wire, new RaisedEnd(item, foot.port, depth));
     }
@@ -3312,24 +3312,24 @@ class LineLabel {
     this.main = main;
   }
 }
-function labels_said_once(view, said, gates) {
-  let skeleton, words, heard, kept, wire, chain, label, sides, met, ends, end;
+function labels_said_once(view, line_labels, gates) {
+  let skeleton, words, heard, kept, wire, chain, label, sides, ends_with_ports, ends, end;
   [skeleton, words] = [view.skeleton, view.words.lines];
   heard = new TupleMap();
   kept = new Map();
-  for (wire of py_sorted(said.keys(), {key: (wire) => [!said.get(wire).main, wire]})) {
+  for (wire of py_sorted(line_labels.keys(), {key: (wire) => [!line_labels.get(wire).main, wire]})) {
     [chain, label] = [skeleton.wires.at(wire).chain, words.get(wire).label];
     sides = (!label.includes(" ") ? [[0, chain[0]], [1, chain.at(-1)]] : []);
-    met = (() => { const out = []; for (const [end, item] of sides) { out.push([end, item, port_at_end(view, wire, end, gates)]); } return out; })();
-    ends = (() => { const out = []; for (const [end, item, port] of met) if ((!gates.has(item) || (port != null))) { out.push([end, item, port]); } return out; })();
+    ends_with_ports = (() => { const out = []; for (const [end, item] of sides) { out.push([end, item, port_at_end(view, wire, end, gates)]); } return out; })();
+    ends = (() => { const out = []; for (const [end, item, port] of ends_with_ports) if ((!gates.has(item) || (port != null))) { out.push([end, item, port]); } return out; })();
     if (!(() => { for (const end of ends) { if (py_in(label, py_get(heard, end, []))) return true; } return false; })()) {
-      kept.set(wire, said.get(wire));
+      kept.set(wire, line_labels.get(wire));
       for (end of ends) {
         py_setdefault(heard, end, []).push(label);
       }
     }
   }
-  return (() => { const out = new Map(); for (const [wire, label] of said.entries()) if (kept.has(wire)) { out.set(wire, label); } return out; })();
+  return (() => { const out = new Map(); for (const [wire, label] of line_labels.entries()) if (kept.has(wire)) { out.set(wire, label); } return out; })();
 }
 function place_labels(lines, labels, taken, bounds, own = null, thick = null) {
   let obstacles, rect, wire, points, placed, label, middle;
@@ -3527,19 +3527,19 @@ function _shared_stretches(lines) {
   return ending;
 }
 function _up_to_shared(points, shared) {
-  let kept, start, stop, track, bounds, here, following, begins, dx, dy, _, steps, met;
+  let kept, start, stop, track, bounds, here, following, shared_from, dx, dy, _, steps, shared_start;
   kept = [points[0]];
   for ([start, stop] of py_pairwise(points)) {
     if (!py_equal(start, stop)) {
       track = _run_track(start, stop);
       [bounds, here] = [py_get(shared, track, []), _distance_along(track, start)];
       following = py_bisect_right(bounds, here);
-      begins = (py_mod(following, 2) ? here : ((following < bounds.length) ? bounds.at(following) : _distance_along(track, stop)));
-      if ((begins < _distance_along(track, stop))) {
+      shared_from = (py_mod(following, 2) ? here : ((following < bounds.length) ? bounds.at(following) : _distance_along(track, stop)));
+      if ((shared_from < _distance_along(track, stop))) {
         [dx, dy, _] = track;
-        steps = Math.floor((begins - here) / ((dx * dx) + (dy * dy)));
-        met = [(start[0] + (steps * dx)), (start[1] + (steps * dy))];
-        return (py_equal(met, points[0]) ? points : (!py_equal(met, start) ? [...kept, met] : kept));
+        steps = Math.floor((shared_from - here) / ((dx * dx) + (dy * dy)));
+        shared_start = [(start[0] + (steps * dx)), (start[1] + (steps * dy))];
+        return (py_equal(shared_start, points[0]) ? points : (!py_equal(shared_start, start) ? [...kept, shared_start] : kept));
       }
     }
     kept.push(stop);
@@ -3592,7 +3592,7 @@ class Tie {
     this.end = end;
   }
 }
-function find_ties(view, pieces, said, inner, direction) {
+function find_ties(view, pieces, line_labels, inner, direction) {
   let skeleton, upright, ties, widths, rooms, wire, legs, margin, room, left, right, start, end, straight;
   [skeleton, upright] = [view.skeleton, is_vertical(direction)];
   ties = new Map();
@@ -3601,9 +3601,9 @@ function find_ties(view, pieces, said, inner, direction) {
   for (wire of py_range(first_tie(skeleton), skeleton.wires.length)) {
     legs = _joins_legs(view, wire);
     rooms.set(wire, (legs ? py_max((() => { const out = []; for (const end of skeleton.wires.at(wire).chain) { out.push(widths.at(end)); } return out; })()) : MIN_TIE_PX));
-    if ((said.has(wire) && (legs || said.get(wire).main))) {
+    if ((line_labels.has(wire) && (legs || line_labels.get(wire).main))) {
       margin = (legs ? TIE_LABEL_MARGIN_PX : SHORT_TIE_LABEL_MARGIN_PX);
-      rooms.set(wire, Math.max(rooms.get(wire), (flow_size(direction, said.get(wire).size)[0] + (2 * margin))));
+      rooms.set(wire, Math.max(rooms.get(wire), (flow_size(direction, line_labels.get(wire).size)[0] + (2 * margin))));
     }
   }
   for ([wire, room] of _aligned_rooms(view, rooms, widths).entries()) {
@@ -3686,7 +3686,7 @@ class SideEntry {
   }
 }
 function find_side_ports(view, routes, slots, opened, borders, labelled) {
-  let skeleton, lines, wire, chain, item, found, port, wires, points, entered, before, end, side, door, others, boxes, piece, _, room;
+  let skeleton, lines, wire, chain, item, found, port, wires, points, may_move, before, end, side, run, others, boxes, piece, _, room;
   if ((routes.size > MAX_COMPARED_ROUTES)) {
     return new Map();
   }
@@ -3704,8 +3704,8 @@ function find_side_ports(view, routes, slots, opened, borders, labelled) {
   for ([port, wires] of lines.entries()) {
     wire = wires[0];
     [points, chain] = [routes.get(wire), skeleton.wires.at(wire).chain];
-    entered = ((wires.length === 1) && skeleton.ports.at(port).first && slots.has(chain.at(-1)) && !opened.has(chain.at(-1)));
-    if ((!entered || (points.length < 3) || labelled.has(wire) || skeleton.main_path.includes(wire) || (view.line_of_wire(wire).kind === "reference"))) {
+    may_move = ((wires.length === 1) && skeleton.ports.at(port).first && slots.has(chain.at(-1)) && !opened.has(chain.at(-1)));
+    if ((!may_move || (points.length < 3) || labelled.has(wire) || skeleton.main_path.includes(wire) || (view.line_of_wire(wire).kind === "reference"))) {
       continue;
     }
     [before, end] = [points.at(-2), points.at(-1)];
@@ -3713,29 +3713,29 @@ function find_side_ports(view, routes, slots, opened, borders, labelled) {
       continue;
     }
     side = ((before[0] < end[0]) ? -1 : 1);
-    door = [[borders.at(((side < 0) ? 0 : 1)), end[1]], end];
+    run = [[borders.at(((side < 0) ? 0 : 1)), end[1]], end];
     others = (() => { const out = new Map(); for (const [other, line] of routes.entries()) if (!py_equal(line.at(-1), end)) { out.set(other, line); } return out; })();
     boxes = (() => { const out = []; for (const [item, slot] of slots.entries()) if ((item !== chain.at(-1))) { out.push(_slot_box(slot)); } return out; })();
-    if ((!_is_clear(door, boxes, others) || (count_crossings(door, others) > count_crossings(points, others)))) {
+    if ((!_is_clear(run, boxes, others) || (count_crossings(run, others) > count_crossings(points, others)))) {
       continue;
     }
     [piece, _] = slots.get(chain.at(-1));
     room = (Math.floor(piece.box[1] / 2) - CLEARANCE_PX);
-    found.set(port, new SidePort(wire, side, door[0], end, room, (_length_of_side_ports(points) - _length_of_side_ports(door)), (points.length - 2)));
+    found.set(port, new SidePort(wire, side, run[0], end, room, (_length_of_side_ports(points) - _length_of_side_ports(run)), (points.length - 2)));
   }
   return found;
 }
 function find_slides(view, routes, slots, ports, width, labelled) {
-  let used, found, wire, points, start, port, x, y, _, turn, onward, others, rectangles, low, high, left, top, right, bottom;
+  let counts, found, wire, points, start, port, x, y, _, turn, onward, others, rectangles, low, high, left, top, right, bottom;
   if ((routes.size > MAX_COMPARED_ROUTES)) {
     return new Map();
   }
-  used = new Counter((() => { const out = []; for (const wire of routes.keys()) { out.push(view.skeleton.wires.at(wire).chain[0]); } return out; })());
+  counts = new Counter((() => { const out = []; for (const wire of routes.keys()) { out.push(view.skeleton.wires.at(wire).chain[0]); } return out; })());
   found = new Map();
   for ([wire, points] of routes.entries()) {
     start = view.skeleton.wires.at(wire).chain[0];
     port = (start - view.skeleton.children);
-    if (((port < 0) || (used.get(start) > 1) || (points.length < 3) || labelled.has(wire) || view.skeleton.main_path.includes(wire))) {
+    if (((port < 0) || (counts.get(start) > 1) || (points.length < 3) || labelled.has(wire) || view.skeleton.main_path.includes(wire))) {
       continue;
     }
     [[x, y], [_, turn], [onward, _]] = points.slice(0, 3);
@@ -3808,7 +3808,7 @@ function enter_at_sides(view, routes, slots, inner) {
   return entered;
 }
 function *move_beside(view, routes, slots, inner, width, labels) {
-  let skeleton, lines, starts, used, wire, start, item, points, offered, port, side, piece, corner, x, place_, line, others, outermost, boxes, free;
+  let skeleton, lines, starts, counts, wire, start, item, points, offers, port, side, piece, corner, x, place_, line, others, outermost, boxes, free;
   skeleton = view.skeleton;
   if (((routes.size > MAX_COMPARED_ROUTES) || !inner.side_ports.size)) {
     return;
@@ -3816,20 +3816,20 @@ function *move_beside(view, routes, slots, inner, width, labels) {
   lines = new Map([...routes]);
   starts = (() => { const out = new Map(); for (const wire of routes.keys()) { out.set(wire, (skeleton.wires.at(wire).chain[0] - skeleton.children)); } return out; })();
   starts = (() => { const out = new Map(); for (const [wire, port] of starts.entries()) if (((port >= 0) && skeleton.ports.at(port).first)) { out.set(wire, port); } return out; })();
-  used = new Counter(starts.values());
+  counts = new Counter(starts.values());
   for ([wire, start] of starts.entries()) {
     [item, points] = [skeleton.wires.at(wire).chain.at(-1), routes.get(wire)];
-    offered = (slots.has(item) ? py_get(inner.side_ports, item, new Map()) : new Map());
-    port = (offered.size ? port_at_end(view, wire, 1, inner.gates) : null);
-    if (((used.get(start) > 1) || (port == null) || !offered.has(port) || (points.length > 2) || skeleton.main_path.includes(wire))) {
+    offers = (slots.has(item) ? py_get(inner.side_ports, item, new Map()) : new Map());
+    port = (offers.size ? port_at_end(view, wire, 1, inner.gates) : null);
+    if (((counts.get(start) > 1) || (port == null) || !offers.has(port) || (points.length > 2) || skeleton.main_path.includes(wire))) {
       continue;
     }
-    [side, [piece, corner]] = [offered.get(port).side, slots.get(item)];
+    [side, [piece, corner]] = [offers.get(port).side, slots.get(item)];
     x = ((side < 0) ? (corner[0] - TRACK_PX) : ((corner[0] + piece.width) + TRACK_PX));
     if (!((Math.floor(TRACK_PX / 2) <= x) && (x <= (width - Math.floor(TRACK_PX / 2))))) {
       continue;
     }
-    place_ = [(corner[0] + offered.get(port).place[0]), (corner[1] + offered.get(port).place[1])];
+    place_ = [(corner[0] + offers.get(port).place[0]), (corner[1] + offers.get(port).place[1])];
     line = [[x, points[0][1]], [x, place_[1]], place_];
     others = (() => { const out = new Map(); for (const [other, run] of lines.entries()) if ((other !== wire)) { out.set(other, run); } return out; })();
     outermost = (() => { for (const other of starts.keys()) if ((other !== wire)) { if (!(((x - lines.get(other)[0][0]) * side) > 0)) return false; } return true; })();
@@ -4027,7 +4027,7 @@ class SideEntries {
   }
 }
 function find_side_entries(view, pieces, inner, upright, upright_wires, taken) {
-  let skeleton, gates, chains, main, place_, entries, partings, rooms, neighbours, end, item, keys, middle, main_wire, side, outermost, wires, turns, room, left, right, wire;
+  let skeleton, gates, chains, main, place_, entries, partings, rooms, neighbours, end, item, wire_groups, middle, main_wire, side, outermost, wires, may_turn, room, left, right, wire;
   [skeleton, gates] = [view.skeleton, inner.gates];
   chains = downward_chains(skeleton);
   main = new Set(skeleton.main_path);
@@ -4036,20 +4036,20 @@ function find_side_entries(view, pieces, inner, upright, upright_wires, taken) {
   partings = new Map();
   rooms = (() => { const out = new Map(); for (const end of entries.keys()) { out.set(chains.at(Math.floor(end / 2))[0], [SIDE_ROOM_PX, SIDE_ROOM_PX]); } return out; })();
   neighbours = new _PathNeighbours(view, chains, pieces, inner, place_, upright);
-  for ([end, item, keys] of _lines_by_end(skeleton, chains, place_, gates)) {
-    middle = py_next(py_iter((() => { const out = []; for (const [number, wires] of py_enumerate(keys)) if (py_intersection(main, wires).size) { out.push(number); } return out; })()), -1);
+  for ([end, item, wire_groups] of _lines_by_end(skeleton, chains, place_, gates)) {
+    middle = py_next(py_iter((() => { const out = []; for (const [number, wires] of py_enumerate(wire_groups)) if (py_intersection(main, wires).size) { out.push(number); } return out; })()), -1);
     if ((middle < 0)) {
       continue;
     }
-    main_wire = py_next(py_iter((() => { const out = []; for (const wire of keys.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
-    for ([side, outermost] of [[-1, 0], [1, (keys.length - 1)]]) {
-      wires = keys.at(outermost);
+    main_wire = py_next(py_iter((() => { const out = []; for (const wire of wire_groups.at(middle)) if (main.has(wire)) { out.push(wire); } return out; })()));
+    for ([side, outermost] of [[-1, 0], [1, (wire_groups.length - 1)]]) {
+      wires = wire_groups.at(outermost);
       if (((outermost === middle) || (end && py_intersection(upright_wires, wires).size))) {
         continue;
       }
-      turns = (() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })();
-      room = (turns ? SIDE_ROOM_PX : 0);
-      if ((!turns && end && (wires.length === 1))) {
+      may_turn = (() => { for (const wire of wires) { if (!_may_turn(view, wire, chains.at(wire), end)) return false; } return true; })();
+      room = (may_turn ? SIDE_ROOM_PX : 0);
+      if ((!may_turn && end && (wires.length === 1))) {
         room = neighbours.room_to_neighbour(wires[0], main_wire, side);
       }
       if (!room) {
@@ -4273,16 +4273,16 @@ function _single_box_parts(skeleton) {
   return (() => { const out = []; for (const [number, part] of py_enumerate(skeleton.parts)) if (((number !== skeleton.port_part) && (part.length === 1) && (part[0].length === 1))) { out.push(number); } return out; })();
 }
 function _drop_loose_parts(skeleton) {
-  let gone, shelves;
+  let loose_parts, shelves;
   if (!loose_boxes(skeleton).length) {
     return skeleton;
   }
-  gone = new Set(_single_box_parts(skeleton));
-  shelves = (() => { const out = []; for (const shelf of skeleton.shelves) { out.push([...(() => { const out = []; for (const part of shelf) if (!gone.has(part)) { out.push(part); } return out; })()]); } return out; })();
+  loose_parts = new Set(_single_box_parts(skeleton));
+  shelves = (() => { const out = []; for (const shelf of skeleton.shelves) { out.push([...(() => { const out = []; for (const part of shelf) if (!loose_parts.has(part)) { out.push(part); } return out; })()]); } return out; })();
   return py_replace(skeleton, {shelves: [...(() => { const out = []; for (const shelf of shelves) if (shelf.length) { out.push(shelf); } return out; })()]});
 }
 function _separate_at_ports(view, gates, ports, axis, entering) {
-  let skeleton, chains, waypoint, beside, places, item, wires, steps, ways, place_, fresh, wire, first, chain, parts;
+  let skeleton, chains, waypoint, beside, places, item, wires, steps, wires_by_place, place_, new_waypoint, wire, first_wire, chain, parts;
   skeleton = view.skeleton;
   chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push([...wire.chain]); } return out; })();
   waypoint = [...skeleton.waypoint];
@@ -4291,32 +4291,32 @@ function _separate_at_ports(view, gates, ports, axis, entering) {
   for ([item, wires] of ((gates.size || entering.size) ? _wires_by_waypoint(skeleton).entries() : [])) {
     if ((() => { for (const wire of wires) { if (entering.has(wire)) return true; } return false; })()) {
       steps = py_sorted((() => { const out = []; for (const wire of wires) { out.push([places_before_end(skeleton.wires.at(wire).chain, places), wire]); } return out; })());
-      ways = (() => { const out = new Map(); for (const [number, [_, wire]] of py_enumerate(steps)) { out.set(number, [wire]); } return out; })();
+      wires_by_place = (() => { const out = new Map(); for (const [number, [_, wire]] of py_enumerate(steps)) { out.set(number, [wire]); } return out; })();
     }
     else {
-      ways = _wires_by_port(view, wires, gates, ports, axis);
+      wires_by_place = _wires_by_port(view, wires, gates, ports, axis);
     }
     beside.set(item, []);
-    for (place_ of py_sorted(ways.keys()).slice(1)) {
-      fresh = (skeleton.first_waypoint + waypoint.length);
-      waypoint.push(ways.get(place_)[0]);
-      beside.get(item).push(fresh);
-      for (wire of ways.get(place_)) {
-        chains.at(wire)[py_position(chains.at(wire), py_index(chains.at(wire), item))] = fresh;
+    for (place_ of py_sorted(wires_by_place.keys()).slice(1)) {
+      new_waypoint = (skeleton.first_waypoint + waypoint.length);
+      waypoint.push(wires_by_place.get(place_)[0]);
+      beside.get(item).push(new_waypoint);
+      for (wire of wires_by_place.get(place_)) {
+        chains.at(wire)[py_position(chains.at(wire), py_index(chains.at(wire), item))] = new_waypoint;
       }
     }
   }
   if ((waypoint.length === skeleton.waypoint.length)) {
     return skeleton;
   }
-  first = new Map();
+  first_wire = new Map();
   for ([wire, chain] of py_enumerate(chains)) {
     for (item of chain.slice(1, -1)) {
-      py_setdefault(first, item, wire);
+      py_setdefault(first_wire, item, wire);
     }
   }
   parts = [...(() => { const out = []; for (const part of skeleton.parts) { out.push([...(() => { const out = []; for (const row of part) { out.push([...(() => { const out = []; for (const item of row) for (const one of [item, ...py_get(beside, item, [])]) { out.push(one); } return out; })()]); } return out; })()]); } return out; })()];
-  return py_replace(skeleton, {wires: [...(() => { const out = []; for (const [wire, chain] of py_zip(skeleton.wires, chains)) { out.push(new Wire(wire.edge, wire.bridge, [...chain], wire.turned)); } return out; })()], waypoint: [...(() => { const out = []; for (const [at, wire] of py_enumerate(waypoint)) { out.push(py_get(first, (skeleton.first_waypoint + at), wire)); } return out; })()], parts: parts});
+  return py_replace(skeleton, {wires: [...(() => { const out = []; for (const [wire, chain] of py_zip(skeleton.wires, chains)) { out.push(new Wire(wire.edge, wire.bridge, [...chain], wire.turned)); } return out; })()], waypoint: [...(() => { const out = []; for (const [at, wire] of py_enumerate(waypoint)) { out.push(py_get(first_wire, (skeleton.first_waypoint + at), wire)); } return out; })()], parts: parts});
 }
 function _wires_by_waypoint(skeleton) {
   let users, number, wire, item;
@@ -4366,12 +4366,12 @@ function _place_plain_rows(skeleton, sizes, gaps) {
   return new LevelLayout([...positions], [..._spread_ports(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
 }
 function _spread_ports(skeleton, width) {
-  let first, places, index, slot, number, many;
+  let first, places, index, slot, number, count;
   first = py_sum((() => { const out = []; for (const slot of skeleton.ports) { out.push(slot.first); } return out; })());
   places = [];
   for ([index, slot] of py_enumerate(skeleton.ports)) {
-    [number, many] = (slot.first ? [index, first] : [(index - first), (skeleton.ports.length - first)]);
-    places.push(Math.floor((width * ((2 * number) + 1)) / (2 * many)));
+    [number, count] = (slot.first ? [index, first] : [(index - first), (skeleton.ports.length - first)]);
+    places.push(Math.floor((width * ((2 * number) + 1)) / (2 * count)));
   }
   return places;
 }
@@ -4442,22 +4442,22 @@ class CoreDrawing {
 function _text_box(text) {
   return [text.x, (text.y - text.size), (text.x + text.width), text.y];
 }
-function draw_core(view, pieces, lines, said, inner, direction, framed, room = 0) {
-  let ties, ranked, upright, entering, turns, level, raised, sizes, drawing, foot;
-  ties = find_ties(view, pieces, said, inner, direction);
+function draw_core(view, pieces, lines, line_labels, inner, direction, framed, room = 0) {
+  let ties, ranked, upright, entering, side_entries, level, raised, sizes, drawing, foot;
+  ties = find_ties(view, pieces, line_labels, inner, direction);
   ranked = (ties.size ? _without_ties(view, py_min(ties.keys())) : view);
   upright = is_vertical(direction);
   entering = (upright ? _bar_entries(ranked, pieces) : new Map());
-  turns = find_side_entries(ranked, pieces, inner, upright, new Set(entering.keys()), tied_sides(ties));
-  said = labels_said_once(view, said, inner.gates);
-  level = _lay_out_level(ranked, pieces, lines, said, inner, direction, turns, entering, ties, framed, room);
-  level = shift_to_boxes(level, turns);
+  side_entries = find_side_entries(ranked, pieces, inner, upright, new Set(entering.keys()), tied_sides(ties));
+  line_labels = labels_said_once(view, line_labels, inner.gates);
+  level = _lay_out_level(ranked, pieces, lines, line_labels, inner, direction, side_entries, entering, ties, framed, room);
+  level = shift_to_boxes(level, side_entries);
   raised = new Map();
   sizes = (() => { const out = []; for (const piece of pieces) { out.push(flow_size(direction, _piece_size(piece))); } return out; })();
   if ((inner.feet.size && upright)) {
     [level, raised] = stand_in_feet(ranked.skeleton, level, sizes, inner.feet, inner.gates);
   }
-  drawing = _draw_level(view, pieces, lines, said, direction, level, turns, ties, inner, raised);
+  drawing = _draw_level(view, pieces, lines, line_labels, direction, level, side_entries, ties, inner, raised);
   foot = (room ? find_foot(ranked.skeleton, level, sizes) : null);
   return py_replace(drawing, {foot: foot, raised: [...raised.values()]});
 }
@@ -4467,37 +4467,52 @@ function _without_ties(view, first) {
   main_path_ = [...(() => { const out = []; for (const wire of skeleton.main_path) if ((wire < first)) { out.push(wire); } return out; })()];
   return py_replace(view, {skeleton: py_replace(skeleton, {wires: skeleton.wires.slice(0, first), main_path: main_path_})});
 }
-function _draw_level(view, pieces, lines, said, direction, level, turns, ties, inner, raised) {
-  let aside, turn, slots, routes, entered, axis, slid, before, after, left, top, wide, tall, size, ports, rules, headings, depths, taken, out, own, thick, bounds, labels, drawn_ports;
-  aside = new Set(loose_boxes(view.skeleton));
+function _draw_level(view, pieces, lines, line_labels, direction, level, side_entries, ties, inner, raised) {
+  let loose, turn, slots, routes, entered, axis, slid, before, after, left, top, wide, tall, size, ports, drawn_ports, rules, headings, foot_depths, obstacles, reach, label_parts, thicknesses, bounds, labels;
+  loose = new Set(loose_boxes(view.skeleton));
   turn = new FlowTurn(direction, level.width, level.height);
-  slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!aside.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), _piece_size(pieces.at(position)))]); } return out; })();
-  routes = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, (!ties.has(wire) ? _extend_to_boxes(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })(), slots, turn, turns, (raised.has(wire) ? raised.get(wire).item : -1)) : tie_points(ties.get(wire), slots, level, turn))); } return out; })();
-  py_update(routes, part_late(view.skeleton, routes));
+  slots = (() => { const out = new Map(); for (const position of view.metagraph.core_children()) if (!loose.has(position)) { out.set(position, [pieces.at(position), turn.corner_on_screen(level.positions.at(position), _piece_size(pieces.at(position)))]); } return out; })();
+  routes = _level_routes(view, lines, slots, level, turn, side_entries, ties, raised);
   entered = (turn.runs_vertically ? enter_at_sides(view, routes, slots, inner) : new Map());
   if ((turn.runs_vertically && level.rules.length)) {
     leave_at_sides(view, routes, slots, (() => { const out = []; for (const text of _draw_training_rules(level, turn, [0, 0])[1]) { out.push(_text_box(text)); } return out; })());
   }
   axis = (turn.runs_vertically ? 0 : 1);
   slid = ((turn.runs_vertically && inner.slides.size) ? slide_ports(view, routes, slots, inner) : new Map());
-  [before, after] = label_overhang(routes, said, turn.screen_size.at(axis), axis);
+  [before, after] = label_overhang(routes, line_labels, turn.screen_size.at(axis), axis);
   [left, top] = (axis ? [0, before] : [before, 0]);
   [wide, tall] = turn.screen_size;
   size = (axis ? [wide, ((tall + before) + after)] : [((wide + before) + after), tall]);
   slots = (() => { const out = new Map(); for (const [position, [child, [x, y]]] of slots.entries()) { out.set(position, [child, [(x + left), (y + top)]]); } return out; })();
   routes = (() => { const out = new Map(); for (const [wire, points] of routes.entries()) { out.set(wire, [...(() => { const out = []; for (const [x, y] of points) { out.push([(x + left), (y + top)]); } return out; })()]); } return out; })();
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.to_screen([x, (slot.first ? 0 : level.height)])); } return out; })();
-  [rules, headings] = _draw_training_rules(level, turn, [left, top]);
-  depths = (() => { const out = new Map(); for (const end of raised.values()) { out.set(end.item, end.depth); } return out; })();
-  taken = (() => { const out = []; for (const [position, slot] of slots.entries()) { out.push(_closed_room(slot, py_get(depths, position, 0), direction)); } return out; })();
-  py_extend(taken, (() => { const out = []; for (const rule of rules) { out.push(_around_rule(rule)); } return out; })());
-  out = (!py_equal(view.path, [0]) ? FRAME_OVERLAP : -1);
-  own = _label_parts(view, lines, routes, [...said.keys()]);
-  thick = (() => { const out = new Map(); for (const [wire, line] of lines.entries()) { out.set(wire, hand_line_thickness(line)); } return out; })();
-  bounds = (axis ? [1, -out, (size[0] - 1), (size[1] + out)] : [-out, 1, (size[0] + out), (size[1] - 1)]);
-  labels = place_labels(routes, said, taken, bounds, own, thick);
   drawn_ports = [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()];
+  [rules, headings] = _draw_training_rules(level, turn, [left, top]);
+  foot_depths = (() => { const out = new Map(); for (const end of raised.values()) { out.set(end.item, end.depth); } return out; })();
+  obstacles = (() => { const out = []; for (const [position, slot] of slots.entries()) { out.push(_closed_room(slot, py_get(foot_depths, position, 0), direction)); } return out; })();
+  py_extend(obstacles, (() => { const out = []; for (const rule of rules) { out.push(_around_rule(rule)); } return out; })());
+  reach = (!py_equal(view.path, [0]) ? FRAME_OVERLAP : -1);
+  label_parts = _label_parts(view, lines, routes, [...line_labels.keys()]);
+  thicknesses = (() => { const out = new Map(); for (const [wire, line] of lines.entries()) { out.set(wire, hand_line_thickness(line)); } return out; })();
+  bounds = (axis ? [1, -reach, (size[0] - 1), (size[1] + reach)] : [-reach, 1, (size[0] + reach), (size[1] - 1)]);
+  labels = place_labels(routes, line_labels, obstacles, bounds, label_parts, thicknesses);
   return new CoreDrawing(...size, slots, drawn_ports, routes, labels, rules, headings, entered, slid);
+}
+function _level_routes(view, lines, slots, level, turn, side_entries, ties, raised) {
+  let routes, wire, points, inside;
+  routes = new Map();
+  for (wire of lines.keys()) {
+    if (ties.has(wire)) {
+      routes.set(wire, tie_points(ties.get(wire), slots, level, turn));
+    }
+    else {
+      points = (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.to_screen(point)); } return out; })();
+      inside = (raised.has(wire) ? raised.get(wire).item : -1);
+      routes.set(wire, _extend_to_boxes(view, wire, points, slots, turn, side_entries, inside));
+    }
+  }
+  py_update(routes, part_late(view.skeleton, routes));
+  return routes;
 }
 function _closed_room(slot, depth, direction) {
   let child, x, y, upwards;
@@ -4583,35 +4598,35 @@ function _label_parts(view, lines, routes, labelled) {
   }
   return parts;
 }
-function _lay_out_level(view, pieces, lines, said, inner, direction, turns, entering, ties, framed, room) {
-  let main, count, sizes, fixed, wire, entry, strokes, line, size, head, is_main, gaps, skeleton, sides;
-  main = new Set(view.metagraph.core_children());
+function _lay_out_level(view, pieces, lines, line_labels, inner, direction, side_entries, entering, ties, framed, room) {
+  let core, count, sizes, anchors, wire, entry, strokes, line, size, head, is_main, gaps, skeleton, sides;
+  core = new Set(view.metagraph.core_children());
   count = view.metagraph.children.length;
-  sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
+  sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((core.has(i) ? flow_size(direction, _piece_size(pieces.at(i))) : [0, 0])); } return out; })();
   if (view.skeleton.plain) {
     return _place_plain_rows(view.skeleton, sizes, LEVEL_GAPS);
   }
-  fixed = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS, turns.absent_ends());
+  anchors = line_anchors(view, pieces, inner.gates, inner.ports, direction, LEVEL_GAPS, side_entries.absent_ends());
   for ([wire, entry] of entering.entries()) {
-    fixed.set([wire, 1], entry);
+    anchors.set([wire, 1], entry);
   }
-  turns.move_anchors(view.skeleton, fixed, (() => { const out = []; for (const [across, _] of sizes) { out.push(across); } return out; })());
-  sizes = (() => { const out = []; for (const [box, [across, along]] of py_enumerate(sizes)) { out.push([turns.widen(box, across), along]); } return out; })();
+  side_entries.move_anchors(view.skeleton, anchors, (() => { const out = []; for (const [across, _] of sizes) { out.push(across); } return out; })());
+  sizes = (() => { const out = []; for (const [box, [across, along]] of py_enumerate(sizes)) { out.push([side_entries.widen(box, across), along]); } return out; })();
   strokes = new Map();
   for ([wire, line] of lines.entries()) {
     if (ties.has(wire)) {
       continue;
     }
-    size = (said.has(wire) ? said.get(wire).size : [0, 0]);
+    size = (line_labels.has(wire) ? line_labels.get(wire).size : [0, 0]);
     head = _arrow_end(view, wire, line, inner.gates);
-    is_main = (said.has(wire) && said.get(wire).main);
+    is_main = (line_labels.has(wire) && line_labels.get(wire).main);
     strokes.set(wire, new WireStroke(hand_line_thickness(line), head, flow_size(direction, size), is_main));
   }
   gaps = _level_gaps(strokes, ties, direction, (view.narrow >= SMALL_GAPS));
   gaps = (framed ? gaps : py_replace(gaps, {beyond: 0, bar: [0, 0]}));
   skeleton = _drop_loose_parts(_separate_at_ports(view, inner.gates, inner.ports, (is_vertical(direction) ? 0 : 1), entering));
-  sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, turns.shift(i)))); } return out; })();
-  return place_level(skeleton, sizes, gaps, new LineEnds(fixed, sides, turns.entries), strokes, _trained_items(view, skeleton), new Map([...(() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })(), ...rooms_in_foot(skeleton, room)]));
+  sides = (() => { const out = []; for (const i of py_range(count)) { out.push((inner.gates.has(i) ? [0, 0] : _flow_side(pieces.at(i), direction, side_entries.shift(i)))); } return out; })();
+  return place_level(skeleton, sizes, gaps, new LineEnds(anchors, sides, side_entries.entries), strokes, _trained_items(view, skeleton), new Map([...(() => { const out = new Map(); for (const tie of ties.values()) { out.set(tie.left, tie.room); } return out; })(), ...rooms_in_foot(skeleton, room)]));
 }
 function _level_gaps(strokes, ties, direction, narrow) {
   let longest, usual;
@@ -4645,12 +4660,12 @@ function _arrow_end(view, wire, line, inner) {
   item = view.skeleton.wires.at(wire).chain.at((end ? -1 : 0));
   return (((item >= view.skeleton.children) || (port_at_end(view, wire, end, inner) != null)) ? -1 : end);
 }
-function _extend_to_boxes(view, wire, points, slots, turn, turns, inside) {
+function _extend_to_boxes(view, wire, points, slots, turn, side_entries, inside) {
   let line, upright, end, item, goal;
   [line, upright] = [view.skeleton.wires.at(wire), turn.runs_vertically];
   for ([end, item] of py_enumerate([line.chain[0], line.chain.at(-1)])) {
     points = (!end ? py_reversed(points) : points);
-    if ((slots.has(item) && turns.has_entry(wire, line, end))) {
+    if ((slots.has(item) && side_entries.has_entry(wire, line, end))) {
       points = [...points.slice(0, -1), ...side_point(...slots.get(item), points.at(-1), upright)];
     }
     else {
@@ -4680,12 +4695,12 @@ class OpenGroup {
   }
 }
 function list_open_groups(view) {
-  let groups, todo, current, heading, outside, above, position, around, below, bare, room, prefix, node_labels, shown, labels, child, inner, node, second;
+  let groups, todo, current, heading, outside, parent_below, position, around, below, bare, room, prefix, node_labels, shown, labels, child, inner, node, second;
   groups = [];
   todo = [[view, null, new TupleMap(), new Map(), -1, view]];
   while (todo.length) {
-    [current, heading, outside, above, position, around] = py_pop(todo);
-    above.set(position, groups.length);
+    [current, heading, outside, parent_below, position, around] = py_pop(todo);
+    parent_below.set(position, groups.length);
     below = new Map();
     bare = ((heading != null) && (!heading[0].label || _is_around_one_stack(current)));
     room = (bare ? room_in_foot(current.skeleton, around, position) : 0);
@@ -4952,39 +4967,41 @@ function _ports_of_open_children(below) {
   return new InnerPorts((() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.ports); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, made.side_ports); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) if (made.slides.size) { out.set(position, made.slides); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below.entries()) if ((made.foot != null)) { out.set(position, made.foot); } return out; })());
 }
 function lay_out_frame(view, heading, below, outside, direction, room = 0) {
-  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports, routes, slots, labels, drawn, offers, entered, taken, entry, line, start, sides, slides;
+  let sizes, pieces, lines, line_labels, inner, core, area, bar, padding, title_height, right, top, shift, border_x, size, ports, texts, layout;
   sizes = (() => { const out = new Map(); for (const [position, made] of below.entries()) { out.set(position, [made.width, made.height]); } return out; })();
   pieces = child_pieces(view, sizes, direction);
   lines = view.drawn_lines();
-  said = line_label_sizes(view, lines, outside);
+  line_labels = line_label_sizes(view, lines, outside);
   inner = _ports_of_open_children(below);
-  core = draw_core(view, pieces, lines, said, inner, direction, (heading != null), room);
-  area = _auxiliary_area(view, core, said, pieces, direction);
+  core = draw_core(view, pieces, lines, line_labels, inner, direction, (heading != null), room);
+  area = _auxiliary_area(view, core, line_labels, pieces, direction);
   bar = _frame_title(view, heading, core, area, direction);
-  shift = (py_truth(heading) ? [(FRAME_PADDING + bar.shift), (TITLE_BAR_HEIGHT + FRAME_PADDING)] : [0, 0]);
-  size = (py_truth(heading) ? [bar.width, ((area.height + TITLE_BAR_HEIGHT) + (2 * FRAME_PADDING))] : [area.width, area.height]);
+  [padding, title_height] = (py_truth(heading) ? [FRAME_PADDING, TITLE_BAR_HEIGHT] : [0, 0]);
   [right, top] = (py_truth(heading) ? sheet_margins(heading[0]) : [0, 0]);
-  shift = [shift[0], (shift[1] + top)];
-  size = [(size[0] + right), (size[1] + top)];
-  ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_border_port(slot.first, _shifted_point(corner, shift), [(size[0] - right), size[1]], top, direction)); } return out; })()];
-  routes = (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, _extend_to_ports(view, wire, points, ports, shift)); } return out; })();
-  slots = _child_slots(view, pieces, core, area, shift);
-  labels = (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _shifted_point(middle, shift)); } return out; })();
-  drawn = (() => { const out = new Map(); for (const [item, slot] of py_enumerate(slots)) if ((slot != null)) { out.set(item, slot); } return out; })();
-  offers = ((heading != null) && is_vertical(direction));
-  entered = (() => { const out = new Map(); for (const [item, known] of core.entered.entries()) { out.set(item, new Map([...known])); } return out; })();
-  if (offers) {
-    taken = (() => { const out = []; for (const wire of labels.keys()) { out.push(_label_box(labels.get(wire), said.get(wire))); } return out; })();
-    for ([entry, line] of [...move_beside(view, routes, drawn, inner, (size[0] - right), taken)]) {
-      start = (view.skeleton.wires.at(entry.wire).chain[0] - view.skeleton.children);
-      routes.set(entry.wire, line);
-      ports = [...ports.slice(0, start), line[0], ...ports.slice((start + 1))];
-      py_setdefault(entered, entry.item, new Map()).set(entry.port, (entry.place[1] - drawn.get(entry.item)[1][1]));
-    }
+  shift = [(padding + bar.shift), ((title_height + padding) + top)];
+  border_x = (py_truth(heading) ? bar.width : area.width);
+  size = [(border_x + right), (((area.height + title_height) + (2 * padding)) + top)];
+  ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_border_port(slot.first, _shifted_point(corner, shift), [border_x, size[1]], top, direction)); } return out; })()];
+  texts = (() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })();
+  py_extend(texts, (() => { const out = []; for (const text of [...core.headings, ...area.texts]) { out.push(move_text(text, ...shift)); } return out; })());
+  layout = new GroupLayout(...size, _child_slots(view, pieces, core, area, shift), ports, port_gates(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, _extend_to_ports(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _shifted_point(middle, shift)); } return out; })(), lines, [...texts], [...(() => { const out = []; for (const rule of [...core.rules, ...area.rules]) { out.push(_shifted_separator(rule, shift)); } return out; })()], undefined, undefined, core.entered, undefined, core.slid, core.foot, core.raised);
+  if (((heading != null) && is_vertical(direction))) {
+    layout = _with_side_ports_of_frames(view, layout, line_labels, inner, new Set(below.keys()), border_x);
   }
-  sides = (offers ? find_side_ports(view, routes, drawn, new Set(below.keys()), [0, (size[0] - right)], labels) : new Map());
-  slides = (offers ? find_slides(view, routes, drawn, ports, (size[0] - right), labels) : new Map());
-  return new GroupLayout(...size, slots, ports, port_gates(view), routes, labels, lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(move_text(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of [...core.headings, ...area.texts]) { out.push(move_text(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const rule of [...core.rules, ...area.rules]) { out.push(_shifted_separator(rule, shift)); } return out; })()], find_partings(view.skeleton, routes), sides, entered, slides, core.slid, core.foot, core.raised);
+  return py_replace(layout, {partings: find_partings(view.skeleton, layout.routes)});
+}
+function _with_side_ports_of_frames(view, layout, line_labels, inner, opened, border_x) {
+  let routes, ports, labels, slots, entered, label_boxes, entry, line;
+  [routes, ports, labels] = [new Map([...layout.routes]), [...layout.ports], layout.labels];
+  slots = (() => { const out = new Map(); for (const [item, slot] of py_enumerate(layout.slots)) if ((slot != null)) { out.set(item, slot); } return out; })();
+  entered = (() => { const out = new Map(); for (const [item, side_y] of layout.entered.entries()) { out.set(item, new Map([...side_y])); } return out; })();
+  label_boxes = (() => { const out = []; for (const wire of labels.keys()) { out.push(_label_box(labels.get(wire), line_labels.get(wire))); } return out; })();
+  for ([entry, line] of [...move_beside(view, routes, slots, inner, border_x, label_boxes)]) {
+    routes.set(entry.wire, line);
+    ports[py_position(ports, (view.skeleton.wires.at(entry.wire).chain[0] - view.skeleton.children))] = line[0];
+    py_setdefault(entered, entry.item, new Map()).set(entry.port, (entry.place[1] - slots.get(entry.item)[1][1]));
+  }
+  return py_replace(layout, {ports: [...ports], routes: routes, side_ports: find_side_ports(view, routes, slots, opened, [0, border_x], labels), entered: entered, slides: find_slides(view, routes, slots, ports, border_x, labels)});
 }
 function _label_box(middle, label) {
   let x, y, wide, high;
@@ -4994,13 +5011,13 @@ function _label_box(middle, label) {
 function _shifted_separator(rule, shift) {
   return new Separator(..._shifted_point([rule.x1, rule.y1], shift), ..._shifted_point([rule.x2, rule.y2], shift));
 }
-function _auxiliary_area(view, core, said, pieces, direction) {
+function _auxiliary_area(view, core, line_labels, pieces, direction) {
   let size, things, notes;
   [size, things, notes] = [[core.width, core.height], _block_extents(view, pieces), _note_lines(view)];
   if ((!things.length && !notes.length)) {
     return new AuxiliaryArea([], [], [], ...size);
   }
-  return _place_blocks(size, core.skyline(said, is_vertical(direction)), things, notes);
+  return _place_blocks(size, core.skyline(line_labels, is_vertical(direction)), things, notes);
 }
 function _shifted_point(point, shift) {
   return [(point[0] + shift[0]), (point[1] + shift[1])];
@@ -5075,7 +5092,7 @@ function move_ports(groups, frames, direction) {
     made = frames.get(number);
     for ([position, entered] of made.entered.entries()) {
       child = group.below.get(position);
-      frames.set(child, _with_side_ports(frames.get(child), groups.at(child).view, entered));
+      frames.set(child, _with_side_ports_of_moved_ports(frames.get(child), groups.at(child).view, entered));
     }
     for ([position, slid] of made.slid.entries()) {
       child = group.below.get(position);
@@ -5087,7 +5104,7 @@ function move_ports(groups, frames, direction) {
     }
   }
 }
-function _with_side_ports(made, view, entered) {
+function _with_side_ports_of_moved_ports(made, view, entered) {
   let ports, routes, port, y, side;
   [ports, routes] = [[...made.ports], new Map([...made.routes])];
   for ([port, y] of entered.entries()) {
@@ -5187,7 +5204,7 @@ function _with_tributaries_of_children(group, groups, passed) {
   return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {main_path: main_path_})})});
 }
 function _with_main_path(group, wires) {
-  let skeleton, part_of, chains, path, part, own, ends, taken, aside, others, main_path_;
+  let skeleton, part_of, chains, path, part, data_wires, ends, taken, joining, others, main_path_;
   if (!wires.length) {
     return group;
   }
@@ -5196,12 +5213,12 @@ function _with_main_path(group, wires) {
   chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push(wire.chain); } return out; })();
   path = _extended_path(skeleton, wires);
   part = part_of.get(chains.at(path[0])[0]);
-  own = (() => { const out = []; for (const [wire, weight] of _data_weights(group.view).entries()) if ((part_of.get(chains.at(wire)[0]) === part)) { out.push([wire, weight]); } return out; })();
-  ends = (() => { const out = []; for (const [wire, _] of own) { out.push([chains.at(wire)[0], chains.at(wire).at(-1)]); } return out; })();
-  taken = (() => { const out = []; for (const [number, [wire, _]] of py_enumerate(own)) if (path.includes(wire)) { out.push(number); } return out; })();
-  aside = tributaries(ends, (() => { const out = []; for (const [_, weight] of own) { out.push(weight); } return out; })(), skeleton.children, taken);
+  data_wires = (() => { const out = []; for (const [wire, weight] of _data_weights(group.view).entries()) if ((part_of.get(chains.at(wire)[0]) === part)) { out.push([wire, weight]); } return out; })();
+  ends = (() => { const out = []; for (const [wire, _] of data_wires) { out.push([chains.at(wire)[0], chains.at(wire).at(-1)]); } return out; })();
+  taken = (() => { const out = []; for (const [number, [wire, _]] of py_enumerate(data_wires)) if (path.includes(wire)) { out.push(number); } return out; })();
+  joining = tributaries(ends, (() => { const out = []; for (const [_, weight] of data_wires) { out.push(weight); } return out; })(), skeleton.children, taken);
   others = (() => { const out = []; for (const wire of skeleton.main_path) if ((part_of.get(chains.at(wire)[0]) !== part)) { out.push(wire); } return out; })();
-  main_path_ = [...path, ...(() => { const out = []; for (const number of aside) { out.push(own.at(number)[0]); } return out; })(), ...others];
+  main_path_ = [...path, ...(() => { const out = []; for (const number of joining) { out.push(data_wires.at(number)[0]); } return out; })(), ...others];
   return py_replace(group, {view: py_replace(group.view, {skeleton: py_replace(skeleton, {main_path: main_path_})})});
 }
 function _extended_path(skeleton, wires) {
@@ -5298,8 +5315,8 @@ function _ports_by_group(paths) {
   return [...ports.values()];
 }
 function _best_onward(paths, groups, order, late) {
-  let own, fed, best, onward, node, box, number, wire, target, carries, data, load, lines, kept, gives, reached;
-  own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.main_path)); } return out; })();
+  let main_paths_, fed, best, onward, node, box, number, wire, target, carries, data, load, lines, kept, box_gain, reached;
+  main_paths_ = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.main_path)); } return out; })();
   fed = (() => { const out = new Set(); for (const steps of paths.steps) for (const [_, target, carries] of steps) if ((carries > 0)) { out.add(target); } return out; })();
   best = py_repeat([[0, 0, 0, 0]], paths.boxes.length);
   onward = py_repeat([null], paths.boxes.length);
@@ -5310,8 +5327,8 @@ function _best_onward(paths, groups, order, late) {
         continue;
       }
       [data, load, lines, kept] = best.at(target);
-      gives = ((carries > 0) ? box : (fed.has(node) ? -box : 0));
-      reached = [(data + gives), (load + Math.max(carries, 0)), (lines + 1), (kept + own.at(number).has(wire))];
+      box_gain = ((carries > 0) ? box : (fed.has(node) ? -box : 0));
+      reached = [(data + box_gain), (load + Math.max(carries, 0)), (lines + 1), (kept + main_paths_.at(number).has(wire))];
       if (((onward.at(node) == null) || (py_compare(reached, best.at(node)) > 0))) {
         [best[py_position(best, node)], onward[py_position(onward, node)]] = [reached, [[number, wire], target]];
       }
@@ -5412,16 +5429,16 @@ class SceneSketch {
     py_extend(this.webs, level_webs(view, box, numbers, ports));
   }
   _draw_line(number, index, numbers, box, origin, gates, main, back) {
-    let made, view, wire, line, ends, count, source, target, goes_on, route;
-    [made, view] = [this.frames.get(number), this.groups.at(number).view];
-    [wire, line] = [view.skeleton.wires.at(index), made.lines.get(index)];
+    let layout, view, wire, line, ends, count, source, target, goes_on, route;
+    [layout, view] = [this.frames.get(number), this.groups.at(number).view];
+    [wire, line] = [view.skeleton.wires.at(index), layout.lines.get(index)];
     [ends, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
     [source, target] = (() => { const out = []; for (const end of ends) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
     goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends)) { out.push(((end >= count) || (port_at_end(view, index, end_number, gates) != null))); } return out; })();
-    route = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_point_sum(point, origin)); } return out; })()], line.kind, source, target, hand_line_thickness(line), (back !== (line.training === BOTH_ENDS_TRAIN)), !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, wire_identity(view, index), this.port_of_end(number, index, 0), this.port_of_end(number, index, 1), main, (made.partings.has(index) ? _point_sum(made.partings.get(index), origin) : null));
+    route = new Route([...(() => { const out = []; for (const point of layout.routes.get(index)) { out.push(_point_sum(point, origin)); } return out; })()], line.kind, source, target, hand_line_thickness(line), (back !== (line.training === BOTH_ENDS_TRAIN)), !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, wire_identity(view, index), this.port_of_end(number, index, 0), this.port_of_end(number, index, 1), main, (layout.partings.has(index) ? _point_sum(layout.partings.get(index), origin) : null));
     this.routes.push(route);
-    if (made.labels.has(index)) {
-      this.texts.push(_edge_label(view.words.lines.get(index), _point_sum(made.labels.get(index), origin), box));
+    if (layout.labels.has(index)) {
+      this.texts.push(_edge_label(view.words.lines.get(index), _point_sum(layout.labels.get(index), origin), box));
     }
   }
   port_of_end(number, index, end) {
@@ -5937,7 +5954,7 @@ class _FrameClosing {
     return this.moved_scene();
   }
   move_input(number, inner) {
-    let scene, lines, line, port, port_lines, inner_lines, before, head, box, shift, start, moved_box, turn, others, extent, is_apart, is_turn, new_start, new_port, index, text, by_line, middle, x, y;
+    let scene, lines, line, port, port_lines, inner_lines, turn, head, box, shift, start, moved_box, freed, others, extent, is_apart, is_freed, new_start, new_port, index, text, is_near, middle, x, y;
     scene = this.scene;
     lines = (() => { const out = []; for (const [index, route] of py_enumerate(scene.routes)) if ([route.source, route.target].includes(number)) { out.push(index); } return out; })();
     if (((lines.length !== 1) || (scene.routes.at(lines[0]).target_port < 0) || (() => { for (const stub of scene.stubs) { if ((stub.box === number)) return true; } return false; })())) {
@@ -5949,20 +5966,20 @@ class _FrameClosing {
     if (((port_lines.length !== 2) || (inner_lines.length !== 1) || ((() => { const out = new Set(); for (const point of line.points) { out.add(point.at((1 - this.axis))); } return out; })().size > 1))) {
       return;
     }
-    [before, head] = scene.routes.at(inner_lines[0]).points.slice(-2);
-    if (((this.along_flow(before) <= this.along_flow(head)) || (before.at((1 - this.axis)) !== head.at((1 - this.axis))))) {
+    [turn, head] = scene.routes.at(inner_lines[0]).points.slice(-2);
+    if (((this.along_flow(turn) <= this.along_flow(head)) || (turn.at((1 - this.axis)) !== head.at((1 - this.axis))))) {
       return;
     }
     box = this.box_extent(scene.boxes.at(number));
     shift = (head.at((1 - this.axis)) - line.points[0].at((1 - this.axis)));
     start = (this.along_flow(head) + INPUT_LINE_PX);
     moved_box = new Extent((box.left + shift), (box.right + shift), start, ((start + box.end) - box.start));
-    turn = this.extent(...scene.routes.at(inner_lines[0]).points.slice(-3));
+    freed = this.extent(...scene.routes.at(inner_lines[0]).points.slice(-3));
     others = (() => { const out = []; for (const other of this.outer) if ((other !== number)) { out.push(this.box_extent(scene.boxes.at(other))); } return out; })();
     for (extent of [...inner, ...others]) {
       is_apart = (((extent.left - ASIDE_PX) >= moved_box.right) || ((extent.right + ASIDE_PX) <= moved_box.left));
-      is_turn = ((extent.left >= turn.left) && (extent.right <= turn.right) && (extent.start >= turn.start));
-      if ((!is_apart && (extent.end > (start - Math.floor(INPUT_LINE_PX / 2))) && !is_turn)) {
+      is_freed = ((extent.left >= freed.left) && (extent.right <= freed.right) && (extent.start >= freed.start));
+      if ((!is_apart && (extent.end > (start - Math.floor(INPUT_LINE_PX / 2))) && !is_freed)) {
         return;
       }
     }
@@ -5974,8 +5991,8 @@ class _FrameClosing {
     this.joints.set(port, new_port);
     for ([index, text] of py_enumerate(scene.texts)) {
       extent = this.text_extent(text);
-      by_line = (((extent.left - LABEL_REACH_PX) <= line.points[0].at((1 - this.axis))) && (line.points[0].at((1 - this.axis)) <= (extent.right + LABEL_REACH_PX)));
-      if (((text.box < 0) && (text.role === "edge") && by_line && (extent.end <= this.whole.start))) {
+      is_near = (((extent.left - LABEL_REACH_PX) <= line.points[0].at((1 - this.axis))) && (line.points[0].at((1 - this.axis)) <= (extent.right + LABEL_REACH_PX)));
+      if (((text.box < 0) && (text.role === "edge") && is_near && (extent.end <= this.whole.start))) {
         middle = Math.floor((extent.start + extent.end) / 2);
         [x, y] = this.moved_point([text.x, text.y], ((start - Math.floor(INPUT_LINE_PX / 2)) - middle), shift);
         this.labels.set(index, [x, y]);

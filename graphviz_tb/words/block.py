@@ -55,8 +55,8 @@ class Block:
         joined = [number for way in self.joins for number in way]
         if sorted(joined or last[:1]) != last or not all(self.joins):  # an input of the group is joined, too
             return 0
-        gives = [self.steps[number].gives for number in last]
-        return sum(gives) if all(gives) else 0
+        widths = [self.steps[number].out_width for number in last]
+        return sum(widths) if all(widths) else 0
 
     def is_chain(self, numbers: Sequence[int]) -> bool:
         """Return whether some steps form a chain, each fed only by the step before it."""

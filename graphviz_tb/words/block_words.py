@@ -82,17 +82,19 @@ def _merge_low_ranks(block: Block) -> tuple[Block, int]:
     (8, 0)
     """
     steps, before = block.steps, dict(block.before)
-    dense = [number for number, step in enumerate(steps) if step.kind == "dense" and step.gives and number in before]
+    dense = [
+        number for number, step in enumerate(steps) if step.kind == "dense" and step.out_width and number in before
+    ]
     users = {number: {user for user, sources in before.items() if number in sources} for number in dense}
     ranks: dict[int, int] = {}  # width by layer, for both layers of a pair
     for up in dense:
         for down in before[up].intersection(users) if len(before[up]) == 1 else ():
-            is_narrow = steps[down].gives == steps[up].takes < min(steps[down].takes, steps[up].gives)
+            is_narrow = steps[down].out_width == steps[up].in_width < min(steps[down].in_width, steps[up].out_width)
             has_activation = any(step.kind in ("activation", "norm") for step in steps[down:up])
-            outer = (steps[down].takes, steps[up].gives, before[down], users[up])
-            has_wide = any((steps[n].takes, steps[n].gives, before[n], users[n]) == outer for n in dense)
+            outer = (steps[down].in_width, steps[up].out_width, before[down], users[up])
+            has_wide = any((steps[n].in_width, steps[n].out_width, before[n], users[n]) == outer for n in dense)
             if is_narrow and has_wide and not has_activation and users[down] == {up}:
-                ranks.update({down: steps[down].gives, up: steps[down].gives})
+                ranks.update({down: steps[down].out_width, up: steps[down].out_width})
     if len(set(ranks.values())) != 1:
         return block, 0
     merged_steps = tuple([MERGED_STEP if number in ranks else step for number, step in enumerate(steps)])
@@ -125,7 +127,7 @@ def _layer_words(steps: Sequence[LayerStep], place: int) -> str:
     if len({step.word for step in steps if step.kind == "activation"}) > 1:
         after = []  # several activations do not belong to the layer alone
     if layer.kind in ("dense", "heads"):
-        word = f"{size_word(layer.takes)} {layer.line}" if layer.takes else layer.line
+        word = f"{size_word(layer.in_width)} {layer.line}" if layer.in_width else layer.line
         return ", ".join([word, *after])
     line = f"{layer.line} · {', '.join(after)}"
     return line if after and layer.kind != "embedding" and fits(line) else layer.line
@@ -199,15 +201,15 @@ def _recurrent_words(block: Block, layers: Sequence[int]) -> str | None:
     has_others = len(activations) > sigmoids + tanhs
     if has_others or len(layers) > 2 or any(steps[number].kind != "dense" for number in layers):
         return None
-    widths = {steps[number].gives for number in layers}
+    widths = {steps[number].out_width for number in layers}
     # An unrolled cell has its gates once for each step.
     if sigmoids * 2 == tanhs * 3 > 0 and len(widths) == 1 and (width := next(iter(widths))) % 4 == 0:
         units = width // 4
-        has_state_input = any(steps[number].takes == units or len(layers) == 1 for number in layers)
+        has_state_input = any(steps[number].in_width == units or len(layers) == 1 for number in layers)
         return f"LSTM {size_word(units)}" if has_state_input else None
     if sigmoids == 2 * tanhs > 0 and len(layers) == 2:
         small, large = min(widths), max(widths)
-        if large == small and small % 3 == 0 and any(steps[number].takes == small // 3 for number in layers):
+        if large == small and small % 3 == 0 and any(steps[number].in_width == small // 3 for number in layers):
             return f"GRU {size_word(small // 3)}"
         return f"GRU {size_word(small)}" if large == 2 * small else None
     return None
@@ -225,11 +227,11 @@ def _expert_parts(block: Block, layers: Sequence[int]) -> Sequence[str]:
     parts = [word, *(router_words if len(router_words) == 1 else ())]
     # A product of all experts with one tensor looks like a product that makes as many heads.
     inner = [n for n in layers if block.steps[n].heads[0] == count]
-    dense_steps = [replace(step, kind="dense", gives=step.heads[1] or step.gives) for step in block.steps]
+    dense_steps = [replace(step, kind="dense", out_width=step.heads[1] or step.out_width) for step in block.steps]
     unrouted_steps = [MERGED_STEP if step.word == "softmax" else step for step in block.steps]
     steps = tuple([dense_steps[n] if n in inner else step for n, step in enumerate(unrouted_steps)])
     before = {n: block.before[n].intersection(inner) for n in inner if n in block.before}
-    has_sizes = len(before) == len(inner) and all(steps[n].takes and steps[n].gives for n in inner)
+    has_sizes = len(before) == len(inner) and all(steps[n].in_width and steps[n].out_width for n in inner)
     expert = replace(block, steps=steps, before=before)
     return _fitting_parts(parts, _feed_forward_parts(expert, inner) if has_sizes else ())
 
@@ -250,28 +252,32 @@ def _fitting_parts(parts: Sequence[str], more: Sequence[str]) -> Sequence[str]:
 def _feed_forward_parts(block: Block, layers: Sequence[int]) -> Sequence[str]:
     """Return the widths of consecutive dense layers, or of a gated block, and their activation; () for other layers."""
     steps = [block.steps[number] for number in layers]
-    if any(step.kind != "dense" or not step.gives for step in steps) or len(steps) < 2:
+    if any(step.kind != "dense" or not step.out_width for step in steps) or len(steps) < 2:
         return ()
     between = block.steps[layers[0] + 1 : layers[-1]]
     activations = list(dict.fromkeys(step.word for step in between if step.kind == "activation"))
     is_gated = len(activations) == 1
-    if len(steps) == 3 and is_gated and steps[0].gives == steps[1].gives == (steps[2].takes or steps[0].gives):
+    if (
+        len(steps) == 3
+        and is_gated
+        and steps[0].out_width == steps[1].out_width == (steps[2].in_width or steps[0].out_width)
+    ):
         first, second, joining = layers
         pair, inputs = {first, second}, block.before[first] | block.before[second]
         is_parallel = block.before[joining] == pair and inputs.isdisjoint(pair)
         if is_parallel and frozenset([frozenset([first]), frozenset([second])]) in block.multiplies:
-            return f"gated {size_word(steps[0].gives)}", activations[0]
+            return f"gated {size_word(steps[0].out_width)}", activations[0]
     block, chain = _merge_ends(block, layers)
-    last_widths = " | ".join(size_word(step.gives) for step in steps[len(chain) - 1 :])
+    last_widths = " | ".join(size_word(step.out_width) for step in steps[len(chain) - 1 :])
     steps = steps[: len(chain)]
     if not block.is_chain(chain) or len(chain) < 2:
         return ()
-    if len(steps) == 2 and is_gated and steps[0].gives == 2 * steps[1].takes and block.multiplies:
-        return f"gated {size_word(steps[1].takes)}", activations[0]
-    if any(first.gives != (second.takes or first.gives) for first, second in pairwise(steps)):
+    if len(steps) == 2 and is_gated and steps[0].out_width == 2 * steps[1].in_width and block.multiplies:
+        return f"gated {size_word(steps[1].in_width)}", activations[0]
+    if any(first.out_width != (second.in_width or first.out_width) for first, second in pairwise(steps)):
         return ()
-    sizes = [*(size_word(step.gives) for step in steps[:-1]), last_widths]
-    line = " → ".join([size_word(steps[0].takes) if steps[0].takes else "", *sizes]).strip()
+    sizes = [*(size_word(step.out_width) for step in steps[:-1]), last_widths]
+    line = " → ".join([size_word(steps[0].in_width) if steps[0].in_width else "", *sizes]).strip()
     parts = [line, *(activations if len(activations) == 1 else ())]
     variants = (parts, [line]) if len(chain) < len(layers) else (parts,)
     return next((variant for variant in variants if fits(", ".join(variant))), ())
@@ -387,17 +393,17 @@ def _merge_gates(block: Block, layers: Sequence[int]) -> tuple[Block, list[int]]
             if twin > layer and (steps[twin].line, before[twin]) == (steps[layer].line, before[layer])
             if frozenset([frozenset([layer]), frozenset([twin])]) in block.multiplies
         ]
-        read_widths = {steps[number].takes for number in users}
+        read_widths = {steps[number].in_width for number in users}
         if len(twins) == 1 and all(twins[0] in before[number] for number in users):
             kept_layers.remove(twins[0])
-            width = steps[layer].gives
-        elif frozenset([frozenset([layer])]) in block.multiplies and read_widths == {steps[layer].gives // 2}:
-            width = steps[layer].gives // 2
+            width = steps[layer].out_width
+        elif frozenset([frozenset([layer])]) in block.multiplies and read_widths == {steps[layer].out_width // 2}:
+            width = steps[layer].out_width // 2
         else:
             continue
-        step, channels = steps[layer], size_word(steps[layer].gives)
+        step, channels = steps[layer], size_word(steps[layer].out_width)
         sizes = tuple([size_word(width) if word == channels else word for word in step.sizes])
-        steps[layer] = replace(step, word=f"gated {step.word}", sizes=sizes, gives=width)
+        steps[layer] = replace(step, word=f"gated {step.word}", sizes=sizes, out_width=width)
         for number in users:
             before[number] = before[number] - frozenset(twins)
     return replace(block, steps=tuple(steps), before=before), kept_layers
@@ -437,7 +443,7 @@ def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, l
     kept = list(layers)
     for squeeze, excite in pairwise(layers):
         narrow, wide = steps[squeeze], steps[excite]
-        is_bottleneck = narrow.gives and wide.gives == narrow.takes > narrow.gives
+        is_bottleneck = narrow.out_width and wide.out_width == narrow.in_width > narrow.out_width
         if not (is_bottleneck and block.averages and before[excite] & set(kept) == {squeeze}):
             continue
         sources = before[squeeze] & set(kept)
@@ -447,7 +453,7 @@ def _merge_squeeze_layers(block: Block, layers: Sequence[int]) -> tuple[Block, l
         if len(sources) > 1 or any(before[number] & set(kept) != sources | {excite} for number in users):
             continue
         # The step at `squeeze` replaces both: it feeds the steps that `excite` fed.
-        steps[squeeze] = LayerStep("convolution", f"SE {narrow.gives}", narrow.takes, wide.gives)
+        steps[squeeze] = LayerStep("convolution", f"SE {narrow.out_width}", narrow.in_width, wide.out_width)
         kept.remove(excite)
         for number in users:
             before[number] = frozenset([squeeze])

@@ -153,15 +153,15 @@ class ExportedSteps(TensorFlowSteps):
 
         If an exporter merges heads and batch, the three axes are steps, heads and size.
         """
-        gives, takes = self._sizes(node), self._input_sizes(node, 0)
-        if len(takes) not in (0, 3):
+        out_sizes, in_sizes = self._sizes(node), self._input_sizes(node, 0)
+        if len(in_sizes) not in (0, 3):
             return []
         stated = self.stated_sizes(node)
-        if len(stated) == 3 and (not takes or takes[2] == prod(stated[1:])):
+        if len(stated) == 3 and (not in_sizes or in_sizes[2] == prod(stated[1:])):
             return [-1, *stated]
-        if not takes or len(gives) not in (4, 5):
+        if not in_sizes or len(out_sizes) not in (4, 5):
             return stated
-        return gives if takes[2] == prod(gives[2:]) else []
+        return out_sizes if in_sizes[2] == prod(out_sizes[2:]) else []
 
     def stated_sizes(self, node: int) -> list[int]:
         """Return the sizes that a program states for a reshape, -1 for unknown ones; [] if it states none."""
@@ -284,19 +284,19 @@ class ExportedSteps(TensorFlowSteps):
         if self._is_set(node, "transposed"):
             outputs, inputs = inputs, outputs
         groups = next(iter(self._numbers(node, GROUPS)), 1)
-        takes, gives = inputs or 0, outputs or 0
+        in_width, out_width = inputs or 0, outputs or 0
         is_depthwise = op in DEPTHWISE_OPS or (groups > 1 and inputs == 1 and not is_transposed)
-        takes, gives = (takes, gives * groups) if is_transposed else (takes * groups, gives)
+        in_width, out_width = (in_width, out_width * groups) if is_transposed else (in_width * groups, out_width)
         if self._is_of_row(node):
             window = window[1:]
         sizes = kernel_word(window)
-        parts = [f"dw {sizes}"] if is_depthwise else [sizes, size_word(gives)]
+        parts = [f"dw {sizes}"] if is_depthwise else [sizes, size_word(out_width)]
         parts += step_words(self._along_image(node, STRIDES)[-len(window) :], "↑" if is_transposed else "/")
         dilations = self._along_image(node, DILATIONS)[-len(window) :]
         parts += step_words(dilations if max(dilations, default=1) > 1 else self.blocks_before(node), "d")
         parts += [f"g{groups}"] if groups > 1 and not is_depthwise else []
         kind = "depthwise" if is_depthwise else "convolution"
-        return worded_step(kind, parts, takes, gives, weight)
+        return worded_step(kind, parts, in_width, out_width, weight)
 
     def _is_of_row(self, node: int) -> bool:
         """Return whether the input of a convolution is a row as an image of height one, as in TensorFlow."""
@@ -338,15 +338,15 @@ class ExportedSteps(TensorFlowSteps):
             experts, *sizes = shape
             # A kernel may be transposed on the way; the result tells which of its axes is the last.
             last_sizes = self._sizes(node)[-1:] or (sizes[-1:] if weight in self._sources(node) else ())
-            gives = next((size for size in last_sizes if size in sizes), 0) or 0
-            takes = prod(size or 0 for size in sizes) // gives if gives else 0
-            return experts_step(experts, takes, gives, weight) if len(shape) == 3 and experts else None
+            width = next((size for size in last_sizes if size in sizes), 0) or 0
+            in_width = prod(size or 0 for size in sizes) // width if width else 0
+            return experts_step(experts, in_width, width, weight) if len(shape) == 3 and experts else None
         outputs, _, _ = kernel_sizes(op, shape, self._is_set(node, kernel_transpose_attribute(op)))
         # A kernel may be transposed on the way; the result tells which of its axes is the last.
         last = next(iter(self._sizes(node)[-1:]), -1)
-        gives = last if last in shape else outputs or 0
-        takes = prod(size or 0 for size in shape) // gives if gives else 0
-        return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else UNKNOWN_STEP
+        width = last if last in shape else outputs or 0
+        in_width = prod(size or 0 for size in shape) // width if width else 0
+        return LayerStep("dense", f"→ {size_word(width)}", in_width, width, weight=weight) if width else UNKNOWN_STEP
 
     def _einsum(self, node: int, weight: int, shape: Sequence[int | None]) -> LayerStep:
         """Return a product along named axes, with its kernel as the last input."""
@@ -401,7 +401,7 @@ class ExportedSteps(TensorFlowSteps):
         layers = next(iter(self._numbers(node, ("num_layers",))), 1)
         words = [f"{'bi ' if both else ''}{cell} {'2 × ' if both else ''}{size_word(units)}"]
         words += [f"{layers} layers"] if layers != 1 else []
-        return worded_step("recurrent", words, gives=units * (1 + both), weight=kernels[0][0])
+        return worded_step("recurrent", words, out_width=units * (1 + both), weight=kernels[0][0])
 
     def _resize_step(self, name: str, node: int) -> LayerStep:
         """Return the step of a resize, with the interpolation from the op's name or attributes."""

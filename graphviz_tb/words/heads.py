@@ -47,7 +47,7 @@ def mixing_words(block: Block, layers: Sequence[int]) -> str | None:
     if _products_and_softmaxes(steps) != (2, 0) or any(steps[number].kind != "dense" for number in layers) or first < 0:
         return None
     heads, size = steps[first].heads
-    wide = any(steps[number].gives == heads * size for number in layers if number < first)
+    wide = any(steps[number].out_width == heads * size for number in layers if number < first)
     in_turn = first in block.before.get(others[0], ()) and steps[others[0]].heads[0] == heads > 1
     return _heads_line(heads, heads, size) if wide and in_turn and size else None
 
@@ -64,12 +64,12 @@ def _heads_line(heads: int, shared: int, size: int) -> str:
 def heads_words(block: Block, layers: Sequence[int]) -> str | None:
     """Return the heads into which kernels, products or reshapes split the last axis, if all agree."""
     steps = block.steps
-    widths = [steps[number].gives for number in layers if steps[number].kind == "dense"]
+    widths = [steps[number].out_width for number in layers if steps[number].kind == "dense"]
     found = {steps[number].heads for number in layers if steps[number].kind == "heads"}
     if not found and (query_heads := _heads_of_products(steps)):
         heads, size = query_heads
         # A layer may also mix the heads.
-        wide_layers = [steps[number].gives for number in layers if steps[number].gives > heads]
+        wide_layers = [steps[number].out_width for number in layers if steps[number].out_width > heads]
         if wide_layers and not any(_holds_queries(width, heads, size) for width in wide_layers):
             return None  # the last axis is that of positions, so it attends to channels
         # If all reshapes are to the heads of queries, keys and values have as many.
@@ -174,7 +174,7 @@ def _size_of_head(reader: TensorFlowSteps, node: int, shape: Sequence[int]) -> i
         node = next((source for source in tensors if reader.graph.meaning.origin[source] < 0), -1)
         if node < 0 or (steps := reader.steps_of(node)):
             break
-    width = steps[0].gives if node >= 0 and steps and steps[0].kind == "dense" else 0
+    width = steps[0].out_width if node >= 0 and steps and steps[0].kind == "dense" else 0
     return width // heads if width % heads == 0 else 0
 
 

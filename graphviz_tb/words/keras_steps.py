@@ -91,21 +91,21 @@ def _convolution(layer: Layer, padded: bool) -> LayerStep:
     if layer.class_name.startswith("Separable"):
         *words, last = f"dw {kernel}", *stride, *dilation, *valid
         words += [f"{last} → {kernel_word([1] * len(sizes))}", str(filters)]
-        return worded_step("convolution", words, gives=filters)
+        return worded_step("convolution", words, out_width=filters)
     if "Transpose" in layer.class_name:
         words = [kernel, size_word(filters), *step_words(strides, "↑"), *dilation]
-        return worded_step("convolution", words, gives=filters)
+        return worded_step("convolution", words, out_width=filters)
     groups = _whole_number(config.get("groups", 1))
     grouped = [f"g{groups}"] if groups > 1 else []
     words = [kernel, size_word(filters), *stride, *dilation, *grouped, *valid]
-    return worded_step("convolution", words, gives=filters)
+    return worded_step("convolution", words, out_width=filters)
 
 
 def _dense(layer: Layer, padded: bool) -> LayerStep:
-    gives = _whole_number(layer.config["units"])
-    shapes = {call.takes[0][-1] for call in layer.calls if len(call.takes) == 1 and call.takes[0]}
-    takes = next(iter(shapes)) if len(shapes) == 1 else None
-    return LayerStep("dense", f"→ {size_word(gives)}", takes or 0, gives)
+    out_width = _whole_number(layer.config["units"])
+    shapes = {call.input_shapes[0][-1] for call in layer.calls if len(call.input_shapes) == 1 and call.input_shapes[0]}
+    in_width = next(iter(shapes)) if len(shapes) == 1 else None
+    return LayerStep("dense", f"→ {size_word(out_width)}", in_width or 0, out_width)
 
 
 def _embedding(layer: Layer, padded: bool) -> LayerStep:
@@ -126,7 +126,7 @@ def _attention(layer: Layer, padded: bool) -> LayerStep:
 
 def _recurrent(layer: Layer, padded: bool) -> LayerStep:
     units = _whole_number(layer.config["units"])
-    return LayerStep("recurrent", f"{layer.class_name.removeprefix('Simple')} {size_word(units)}", gives=units)
+    return LayerStep("recurrent", f"{layer.class_name.removeprefix('Simple')} {size_word(units)}", out_width=units)
 
 
 def _bidirectional(layer: Layer, padded: bool) -> LayerStep | None:
@@ -142,7 +142,7 @@ def _bidirectional(layer: Layer, padded: bool) -> LayerStep | None:
         return None
     name, merge = cell.removeprefix("Simple"), layer.config.get("merge_mode", "concat")
     times = "2 × " if merge == "concat" else ""
-    return LayerStep("recurrent", f"bi {name} {times}{size_word(units)}", gives=units * (2 if times else 1))
+    return LayerStep("recurrent", f"bi {name} {times}{size_word(units)}", out_width=units * (2 if times else 1))
 
 
 def _pool(layer: Layer, padded: bool) -> LayerStep:

@@ -302,8 +302,8 @@ class TensorFlowSteps(OpReader):
         if max(weights, default=-1) >= 0:
             if op in EMBEDDING_LOOKUP_OPS:
                 return None
-            gives = self._restored_width(node) if op in MATRIX_PRODUCT_OPS else 0
-            return LayerStep("dense", f"→ {size_word(gives)}", 0, gives, weight=max(weights)) if gives else UNKNOWN_STEP
+            width = self._restored_width(node) if op in MATRIX_PRODUCT_OPS else 0
+            return LayerStep("dense", f"→ {size_word(width)}", 0, width, weight=max(weights)) if width else UNKNOWN_STEP
         if op in BATCH_PRODUCT_OPS or op in MATRIX_PRODUCT_OPS:
             heads = self.product_heads(node)
             return LayerStep("product", "", heads=heads) if _sums_an_axis(self.graph.node_def(node)) else None
@@ -377,14 +377,14 @@ class TensorFlowSteps(OpReader):
         if op == "Einsum" and len(kernel) == 3:
             equation = attr_value(definition, "equation").s if definition is not None else b""
             return einsum_step(equation.decode("ascii", "replace"), weight, kernel)
-        takes, gives = kernel[-2] or 0, kernel[-1] or 0
+        in_width, width = kernel[-2] or 0, kernel[-1] or 0
         if definition is not None and (attr_value(definition, "transpose_b").b or attr_value(definition, "adj_y").b):
-            takes, gives = gives, takes
+            in_width, width = width, in_width
         if len(kernel) > 2:  # one kernel for each expert, or for each position
-            return experts_step(kernel[0], takes, gives, weight) if len(kernel) == 3 and kernel[0] else None
+            return experts_step(kernel[0], in_width, width, weight) if len(kernel) == 3 and kernel[0] else None
         if op == "Einsum" and not _is_last_axis_product(definition):
             return None
-        return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else None
+        return LayerStep("dense", f"→ {size_word(width)}", in_width, width, weight=weight) if width else None
 
     def table_step(self, node: int, weight: int, sizes: Sequence[int | None]) -> LayerStep:
         """Return the step of a node that looks up rows of a table of these sizes."""
@@ -414,25 +414,25 @@ class TensorFlowSteps(OpReader):
         if len(kernel) < 3 or op.startswith(("Dilation", "Erosion")):
             return None
         definition = self.graph.node_def(node)
-        *sizes, takes, gives = kernel
-        input_channels = 0 if op in DEPTHWISE_OPS or not takes else self._channels_into(node)
-        is_depthwise = op in DEPTHWISE_OPS or takes == 1 < input_channels
+        *sizes, in_width, out_width = kernel
+        input_channels = 0 if op in DEPTHWISE_OPS or not in_width else self._channels_into(node)
+        is_depthwise = op in DEPTHWISE_OPS or in_width == 1 < input_channels
         word = kernel_word(sizes)
         if op in DEPTHWISE_OPS:
-            gives = takes * gives if takes is not None and gives is not None else None
-        parts = [f"dw {word}"] if is_depthwise else [word, *([size_word(gives)] if gives else [])]
+            out_width = in_width * out_width if in_width is not None and out_width is not None else None
+        parts = [f"dw {word}"] if is_depthwise else [word, *([size_word(out_width)] if out_width else [])]
         if definition is not None:
             layout = _layout(definition)
             strides = along_image(attr_value(definition, "strides").list.i, layout)[-len(sizes) :]
             parts += step_words(strides, "/")
             dilations = along_image(attr_value(definition, "dilations").list.i, layout)[-len(sizes) :]
             parts += step_words(dilations if max(dilations, default=1) > 1 else self.blocks_before(node), "d")
-            is_grouped = not is_depthwise and takes and input_channels > takes and input_channels % takes == 0
-            parts += [f"g{input_channels // takes}"] if takes and is_grouped else []
+            is_grouped = not is_depthwise and in_width and input_channels > in_width and input_channels % in_width == 0
+            parts += [f"g{input_channels // in_width}"] if in_width and is_grouped else []
             is_valid = attr_value(definition, "padding").s == b"VALID" and overlaps(sizes, strides)
             parts += ["valid"] if is_valid and not self._is_padded(node) else []
         kind = "depthwise" if is_depthwise else "convolution"
-        return worded_step(kind, parts, takes or 0, gives or 0, weight)
+        return worded_step(kind, parts, in_width or 0, out_width or 0, weight)
 
     def _channels_into(self, node: int) -> int:
         """Return the output channels of the last convolution before a node; 0 if unknown."""
@@ -474,11 +474,11 @@ class TensorFlowSteps(OpReader):
 
     def _transposed_step(self, node: int, weight: int, kernel: tuple[int | None, ...]) -> LayerStep:
         definition = self.graph.node_def(node)
-        *sizes, gives, takes = kernel
-        parts = [kernel_word(sizes), size_word(gives)]
+        *sizes, out_width, in_width = kernel
+        parts = [kernel_word(sizes), size_word(out_width)]
         if definition is not None:
             parts += step_words(along_image(attr_value(definition, "strides").list.i, _layout(definition)), "↑")
-        return worded_step("convolution", parts, takes or 0, gives or 0, weight)
+        return worded_step("convolution", parts, in_width or 0, out_width or 0, weight)
 
     def _pool(self, op: str, node: int) -> list[str]:
         definition = self.graph.node_def(node)

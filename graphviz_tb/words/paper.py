@@ -307,7 +307,7 @@ class PaperWords:
         members = self._members(row)
         below = [self.blocks.nodes_below(member) for member in members] if len(members) <= MAX_LISTED_CHANNELS else []
         steps = [self.blocks.block_of(nodes).steps for nodes in below if nodes is not None]
-        widths = [[step.gives for step in block if step.kind in WEIGHTED_KINDS] for block in steps]
+        widths = [[step.out_width for step in block if step.kind in WEIGHTED_KINDS] for block in steps]
         if len(steps) < len(members) or len({*map(len, widths)}) != 1:
             return ""
         growing = {column for column in zip(*widths, strict=True) if len({*column}) > 1}
@@ -482,7 +482,7 @@ class PaperWords:
         among = set(computing)
         steps = [step for node in computing for step in self.blocks.steps_among(node, among)]
         router_words = {step.word for step in steps if step.kind == "top"}
-        has_router = any(step.kind == "dense" and step.gives == len(blocks) for step in steps)
+        has_router = any(step.kind == "dense" and step.out_width == len(blocks) for step in steps)
         return f"{len(blocks)} experts, {router_words.pop()}" if has_router and len(router_words) == 1 else ""
 
     def _alike_blocks(self, row: int, layers: int) -> Sequence[int]:

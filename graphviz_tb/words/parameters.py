@@ -115,9 +115,11 @@ class ParameterCounts:
     def _convolutions(self) -> Bools:
         """Nodes with a kernel that is no known weight."""
         graph = self.graph
-        takes = np.zeros(len(graph), bool)
-        takes[graph.target[(graph.meaning.origin[graph.source] < 0) & (graph.slot == 1) & ~graph.control]] = True
-        return takes & graph.nodes_of_types((CONVOLUTION_OPS | DEPTHWISE_OPS).__contains__)
+        has_computed_kernel = np.zeros(len(graph), bool)
+        has_computed_kernel[
+            graph.target[(graph.meaning.origin[graph.source] < 0) & (graph.slot == 1) & ~graph.control]
+        ] = True
+        return has_computed_kernel & graph.nodes_of_types((CONVOLUTION_OPS | DEPTHWISE_OPS).__contains__)
 
     @cached_property
     def _uses(self) -> tuple[list[int], list[int], list[bool]]:

@@ -153,23 +153,23 @@ class PyTorchSteps(TensorFlowSteps):
 
     def _convolution_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep | None:
         before, after = self._shape(slots[0]), self._shape(node)
-        takes, gives, axes = before[1], after[1], len(after) - 2
+        in_width, out_width, axes = before[1], after[1], len(after) - 2
         strides, pads, dilation = (_for_axes(self._numbers(slots[slot]), axes) for slot in (3, 4, 5))
         if name == "_convolution" and self._label(slots[6]) in TRUE_WORDS:
-            words = [f"→ {size_word(gives)}", *step_words(strides, "↑")]
-            return worded_step("convolution", words, takes, gives)
+            words = [f"→ {size_word(out_width)}", *step_words(strides, "↑")]
+            return worded_step("convolution", words, in_width, out_width)
         groups = self._numbers(slots[CONVOLUTIONS[name]])[0]
         axes_of_image = zip(before[2:], after[2:], strides, pads, dilation, strict=True)
         kernel = [_kernel_size(*axis) for axis in axes_of_image]
-        is_depthwise = groups == takes > 1
+        is_depthwise = groups == in_width > 1
         word = kernel_word(kernel) if all(kernel) else ""
-        parts = [f"dw {word}".strip()] if is_depthwise else [*([word] if word else []), size_word(gives)]
+        parts = [f"dw {word}".strip()] if is_depthwise else [*([word] if word else []), size_word(out_width)]
         if not is_depthwise and not word:
-            parts = [f"→ {size_word(gives)}"]
+            parts = [f"→ {size_word(out_width)}"]
         parts += [*step_words(strides, "/"), *step_words(dilation, "d")]
         parts += [f"g{groups}"] if groups > 1 and not is_depthwise else []
         kind, weight = "depthwise" if is_depthwise else "convolution", self._parameter(slots[1])
-        return worded_step(kind, parts, takes, gives, weight)
+        return worded_step(kind, parts, in_width, out_width, weight)
 
     def _product_of(self, name: str, node: int, slots: dict[int, int]) -> LayerStep:
         if name == "scaled_dot_product_attention":
@@ -186,9 +186,9 @@ class PyTorchSteps(TensorFlowSteps):
             before = self._shape(slots[0])
             heads = (before[1], before[3]) if len(before) == 4 else (0, 0)
             return LayerStep("product", "", heads=heads)
-        takes, gives = self._shape(slots[data])[-1], self._shape(node)[-1]
+        in_width, out_width = self._shape(slots[data])[-1], self._shape(node)[-1]
         weight = self._parameter(slots[2 if name == "addmm" else 1])
-        return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
+        return LayerStep("dense", f"→ {size_word(out_width)}", in_width, out_width, weight=weight)
 
     def _einsum_of(self, node: int, slots: dict[int, int]) -> LayerStep:
         """Return a product along named axes; the letters of the kernel have their sizes from other tensors."""
@@ -243,7 +243,7 @@ class PyTorchSteps(TensorFlowSteps):
         cell = f"bi {name.upper()}" if is_bidirectional else name.upper()
         words = [f"{cell} {'2 × ' if is_bidirectional else ''}{size_word(units)}" if units else cell]
         words += [f"{layers} layers"] if layers != 1 else []
-        return worded_step("recurrent", words, gives=units * directions, weight=slots[weights])
+        return worded_step("recurrent", words, out_width=units * directions, weight=slots[weights])
 
     def _units(self, node: int, data: int, states: int, directions: int) -> int:
         """Return the units of a recurrent layer from the shape of a result, all outputs or the last states; 0 if it

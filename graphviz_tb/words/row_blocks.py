@@ -27,7 +27,7 @@ from graphviz_tb.words.step_words import RELU_STEP, SCAN_STEP, SQUARED_RELU_STEP
 MAX_BLOCK_NODES = 150  # a group of more nodes is no layer; only its parameters are counted
 PAD_CLASSES = ("ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D")
 
-_step_words = attrgetter("kind", "word", "sizes", "takes", "gives", "heads")
+_step_words = attrgetter("kind", "word", "sizes", "in_width", "out_width", "heads")
 
 
 class RowBlocks:

@@ -57,8 +57,8 @@ class LayerStep:
 
     kind: str
     word: str
-    takes: int = 0
-    gives: int = 0
+    in_width: int = 0
+    out_width: int = 0
     heads: tuple[int, int] = (0, 0)
     weight: int = -1
     positional: bool = False
@@ -80,15 +80,15 @@ class LayerStep:
         return self.word in ("1×1", "k1") and bool(self.sizes)
 
 
-def worded_step(kind: str, words: Sequence[str], takes: int = 0, gives: int = 0, weight: int = -1) -> LayerStep:
+def worded_step(kind: str, words: Sequence[str], in_width: int = 0, out_width: int = 0, weight: int = -1) -> LayerStep:
     """Return a step with one or more words."""
     word, *sizes = words
-    return LayerStep(kind, word, takes, gives, weight=weight, sizes=tuple(sizes))
+    return LayerStep(kind, word, in_width, out_width, weight=weight, sizes=tuple(sizes))
 
 
-def experts_step(count: int, takes: int, gives: int, weight: int = -1) -> LayerStep:
+def experts_step(count: int, in_width: int, out_width: int, weight: int = -1) -> LayerStep:
     """Return the step of a product with a kernel for each of `count` experts."""
-    return LayerStep("experts", f"{count} experts", takes, gives, (count, 0), weight)
+    return LayerStep("experts", f"{count} experts", in_width, out_width, (count, 0), weight)
 
 
 def heads_step(kind: str, heads: int, shared: int, size: int) -> LayerStep:
@@ -157,15 +157,15 @@ def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> Lay
     summed_sizes = [sizes[letter] for letter in letters if letter not in result]
     first = letters[0]
     if any(letter in tensors and letter in result for letter in letters) or tensors.count(first) > 1:
-        takes = prod(sizes[letter] for letter in letters[1:] if letter not in result)
-        gives = prod(sizes[letter] for letter in letters[1:] if letter in result)
-        experts = experts_step(sizes[first], takes, gives, weight)
+        in_width = prod(sizes[letter] for letter in letters[1:] if letter not in result)
+        out_width = prod(sizes[letter] for letter in letters[1:] if letter in result)
+        experts = experts_step(sizes[first], in_width, out_width, weight)
         return experts if first in tensors + result else None
-    takes, gives = prod(summed_sizes), prod(result_sizes)
+    in_width, out_width = prod(summed_sizes), prod(result_sizes)
     if len(result_sizes) == 2 and len(summed_sizes) == 1:
         heads, size = result_sizes
-        return LayerStep("heads", f"→ {heads}×{size}", takes, gives, (heads, size), weight)
-    return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
+        return LayerStep("heads", f"→ {heads}×{size}", in_width, out_width, (heads, size), weight)
+    return LayerStep("dense", f"→ {size_word(out_width)}", in_width, out_width, weight=weight)
 
 
 def resized_step(name: str, before: Sequence[int], after: Sequence[int]) -> LayerStep:

@@ -43,7 +43,7 @@ def test_a_side_input_goes_to_the_left_in_turn() -> None:
 
 
 def test_ports_that_keep_their_order_hold_what_is_beside_them() -> None:
-    held = Component(PORTS.count, PORTS.edges, PORTS.first, main_path=PORTS.main_path, held=True)
+    held = Component(PORTS.count, PORTS.edges, PORTS.first, main_path=PORTS.main_path, fixed_ports=True)
     assert set_bypasses_right(AT_LEFT, held).ranks == AT_LEFT.ranks
 
 

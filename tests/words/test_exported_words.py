@@ -391,7 +391,7 @@ def test_an_einsum_that_sums_nothing_is_no_product(equation: str, said: str | No
 
 
 def test_recurrent_layers_that_are_several_each_are_counted_apart() -> None:
-    cell = worded_step("recurrent", ["LSTM 64", "2 layers"], gives=64)
+    cell = worded_step("recurrent", ["LSTM 64", "2 layers"], out_width=64)
     assert block_words(Block((cell, cell), {0: frozenset(), 1: frozenset([0])})) == "2 × (LSTM 64, 2 layers)"
 
 

@@ -97,7 +97,7 @@ def test_a_feed_forward_block_beside_attention_is_said_behind_it() -> None:
     ]
     scores, weighed = LayerStep("product", ""), LayerStep("product", "")
     softmax, bend = LayerStep("activation", "softmax"), LayerStep("activation", "GELU")
-    steps = query, key, value, up, bend, replace(down, takes=256), scores, softmax, weighed, output
+    steps = query, key, value, up, bend, replace(down, in_width=256), scores, softmax, weighed, output
     before = fed((), (), (), (), (), (3,), (0, 1), (), (2, 6), (8,))
     assert block_words(Block(steps, before, split=((4, 16),))) == "4 heads × 16, 64 → 256 → 64, GELU"
 

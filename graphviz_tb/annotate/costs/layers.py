@@ -127,7 +127,7 @@ def _matmul_step(a: KnownSizes, out: KnownSizes) -> CostStep:
 def layer_cost(layer: Layer, batch: int) -> OpCost | None:
     """Return the cost of all calls of a layer; None if its class has no rule, or a shape is missing.
 
-    >>> called = LayerCall(takes=((None, 784),), gives=((None, 10),))
+    >>> called = LayerCall(input_shapes=((None, 784),), output_shapes=((None, 10),))
     >>> layer_cost(Layer("Dense", {"units": 10}, calls=(called,)), batch=1)
     OpCost(macs=7840, flops=15690)
     """
@@ -145,17 +145,19 @@ def layer_cost(layer: Layer, batch: int) -> OpCost | None:
 
 def is_partly_counted(layer: Layer) -> bool:
     """Return whether a call has a tensor with an unknown size other than the batch: the count is a lower bound."""
-    shapes = (shape for call in layer.calls for shape in (*call.takes, *call.gives[:1]))
+    shapes = (shape for call in layer.calls for shape in (*call.input_shapes, *call.output_shapes[:1]))
     return layer_row(layer.class_name).flops != MOVES_ONLY and any(None in (shape or ())[1:] for shape in shapes)
 
 
 def _layer_call_cost(layer: Layer, call: LayerCall, batch: int) -> OpCost | None:
     """Return the cost of one call of a layer; None if its class has no rule, or a shape is missing."""
-    if not call.gives or None in (*call.takes, call.gives[0]):
+    if not call.output_shapes or None in (*call.input_shapes, call.output_shapes[0]):
         return None
     try:
         steps = _layer_steps(
-            layer, [_shape_with_batch(shape, batch) for shape in call.takes], _shape_with_batch(call.gives[0], batch)
+            layer,
+            [_shape_with_batch(shape, batch) for shape in call.input_shapes],
+            _shape_with_batch(call.output_shapes[0], batch),
         )
         costs = [(_layer_step_cost(step), step.times) for step in steps]
     except LAYER_RULE_ERRORS:
@@ -169,21 +171,21 @@ def _layer_step_cost(step: CostStep) -> OpCost:
     return rule(StepAsOp(step))  # type: ignore[arg-type]
 
 
-def _layer_steps(layer: Layer, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _layer_steps(layer: Layer, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of a layer. Wrappers run their layer in both directions, or with time steps in the batch."""
-    waiting = [(layer.class_name, layer.config, takes, out, 1)]
+    waiting = [(layer.class_name, layer.config, inputs, out, 1)]
     while waiting:
-        kind, config, takes, out, times = waiting.pop()
+        kind, config, inputs, out, times = waiting.pop()
         if has_layer_role(kind, LayerRole.WRAPPER):
             layers = wrapped_layers(config)
             if kind == "Bidirectional":
                 times *= 3 - len(layers)  # the second direction runs a copy if it has no layer
             else:
                 # (batch, steps, …) ─▶ (batch * steps, …)
-                takes, out = ([(shape[0] * shape[1], *shape[2:]) for shape in takes[:1]], (out[0] * out[1], *out[2:]))
-            waiting += [(kind, config, takes, out, times) for kind, config in layers]
+                inputs, out = ([(shape[0] * shape[1], *shape[2:]) for shape in inputs[:1]], (out[0] * out[1], *out[2:]))
+            waiting += [(kind, config, inputs, out, times) for kind, config in layers]
         elif layer_row(kind).flops != MOVES_ONLY:
-            for step in _inner_steps(kind, config, takes, out):
+            for step in _inner_steps(kind, config, inputs, out):
                 yield step._replace(times=times * step.times)
 
 
@@ -199,9 +201,9 @@ LAYER_RULE_ERRORS = (
 )
 
 
-def _dense_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield from _lora_steps(config, (takes[0][-1], out[-1]), takes[0][-1], out)
-    yield _matmul_step(takes[0], out)
+def _dense_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    yield from _lora_steps(config, (inputs[0][-1], out[-1]), inputs[0][-1], out)
+    yield _matmul_step(inputs[0], out)
     yield from _bias_and_activation_steps(config, out)
 
 
@@ -226,44 +228,44 @@ def _is_quantised(config: LayerConfig) -> bool:
     return isinstance(dtype, dict) and isinstance(dtype.get("config"), dict) and "mode" in dtype["config"]
 
 
-def _embedding_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _embedding_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops that LoRA adds to an embedding; the lookup costs nothing."""
     yield from _lora_steps(config, (config["input_dim"], out[-1]), 0, out)
 
 
-def _einsum_dense_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _einsum_dense_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     left, _, result = str(config["equation"]).replace(" ", "").replace("...", "").partition("->")
     first, _, second = left.partition(",")
     # From the right, since "..." (the batch) is on the left: "...x,xy->...y".
     letters = dict(zip(reversed(result), reversed(out), strict=False))
-    letters |= dict(zip(reversed(first), reversed(takes[0]), strict=False))
+    letters |= dict(zip(reversed(first), reversed(inputs[0]), strict=False))
     kernel = tuple(letters[letter] for letter in second)
     summed = size_product(tuple(letters[letter] for letter in second if letter not in result))
     yield from _lora_steps(config, kernel, summed, out)
-    yield CostStep("Einsum", [takes[0], kernel], out, {"equation": config["equation"]})
+    yield CostStep("Einsum", [inputs[0], kernel], out, {"equation": config["equation"]})
     yield from _bias_and_activation_steps({**config, "use_bias": config.get("bias_axes") is not None}, out)
 
 
-def _convolution_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _convolution_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     places = _per_spatial_axis(config["kernel_size"], len(out) - 2)
     # Keras's kernel is (places…, channels in, filters); a group has a part of the channels.
-    into = _channel_count(config, takes[0]) // config.get("groups", 1)
+    into = _channel_count(config, inputs[0]) // config.get("groups", 1)
     kernel = (*places, into, config["filters"])
     yield from _lora_steps(config, kernel, size_product(kernel[:-1]), out)
-    yield CostStep("Conv2D", [takes[0], kernel], out)
+    yield CostStep("Conv2D", [inputs[0], kernel], out)
     yield from _bias_and_activation_steps(config, out)
 
 
-def _transposed_convolution_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _transposed_convolution_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     places = _per_spatial_axis(config["kernel_size"], len(out) - 2)
     # (places…, filters, channels in): the kernel of the convolution whose gradient this is
-    kernel = (*places, config["filters"], _channel_count(config, takes[0]))
-    yield CostStep("Conv2DBackpropInput", [(), kernel, takes[0]], out)
+    kernel = (*places, config["filters"], _channel_count(config, inputs[0]))
+    yield CostStep("Conv2DBackpropInput", [(), kernel, inputs[0]], out)
     yield from _bias_and_activation_steps(config, out)
 
 
-def _depthwise_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    yield CostStep("DepthwiseConv2dNative", [takes[0], _depthwise_window(config, out)], out)
+def _depthwise_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    yield CostStep("DepthwiseConv2dNative", [inputs[0], _depthwise_window(config, out)], out)
     yield from _bias_and_activation_steps(config, out)
 
 
@@ -272,19 +274,19 @@ def _depthwise_window(config: LayerConfig, out: KnownSizes) -> KnownSizes:
     return (size_product(_per_spatial_axis(config["kernel_size"], len(out) - 2)), 1)
 
 
-def _separable_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-    channels = _channel_count(config, takes[0]) * config.get("depth_multiplier", 1)
+def _separable_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    channels = _channel_count(config, inputs[0]) * config.get("depth_multiplier", 1)
     filters = config["filters"]
     # (positions, channels between): the pointwise half is a product along the second dimension.
     between = (size_product(out) // filters, channels)
-    yield CostStep("DepthwiseConv2dNative", [takes[0], _depthwise_window(config, out)], between)
+    yield CostStep("DepthwiseConv2dNative", [inputs[0], _depthwise_window(config, out)], between)
     yield _matmul_step(between, out)
     yield from _bias_and_activation_steps(config, out)
 
 
 def _pooling_rule_for(op: str) -> LayerCostRule:
-    def steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-        yield CostStep(op, [takes[0]], out, {"ksize": _per_spatial_axis(config["pool_size"], len(out) - 2)})
+    def steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
+        yield CostStep(op, [inputs[0]], out, {"ksize": _per_spatial_axis(config["pool_size"], len(out) - 2)})
 
     return steps
 
@@ -293,58 +295,58 @@ def _merge_rule_for(ops: str) -> LayerCostRule:
     """Return the rule of one op for each input after the first, then one op on the result (`AddV2,RealDiv`)."""
     each_one, _, last = ops.partition(",")
 
-    def steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    def steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
         # With a single tensor, the second operand is a number of the program.
-        for _ in takes[1:] or takes:
+        for _ in inputs[1:] or inputs:
             yield from _elementwise_steps(each_one, out)
         yield from _elementwise_steps(last, out)
 
     return steps
 
 
-def _dot_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _dot_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     axes = config["axes"]
     # One axis for both operands, or one each.
     along = axes if isinstance(axes, int) else axes[0]
-    for shape in takes if config.get("normalize") else ():
+    for shape in inputs if config.get("normalize") else ():
         yield from _elementwise_steps("Square", shape)
         yield CostStep("Sum", [shape], tuple(size for axis, size in enumerate(shape) if axis != along % len(shape)))
         yield from _elementwise_steps("Mul", shape)
-    yield _matmul_step((takes[0][along],) * 2, out)
+    yield _matmul_step((inputs[0][along],) * 2, out)
 
 
-def _layer_norm_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _layer_norm_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     yield CostStep("Mean", [out], out[:-1])
     yield CostStep("SquaredDifference", [out], out)
     yield CostStep("Mean", [out], out[:-1])
     yield from _elementwise_steps("Mul Sub AddV2", out)
 
 
-def _rms_norm_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _rms_norm_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     yield from _elementwise_steps("Square", out)
     yield CostStep("Mean", [out], out[:-1])
     yield from _elementwise_steps("Mul Mul", out)
 
 
-def _multi_head_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _multi_head_attention_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     heads, size = config["num_heads"], config["key_dim"]
-    return _attention_head_steps(config, takes, out, (heads, heads), (size, config.get("value_dim") or size))
+    return _attention_head_steps(config, inputs, out, (heads, heads), (size, config.get("value_dim") or size))
 
 
-def _grouped_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _grouped_attention_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of `GroupQueryAttention`: groups of query heads share a key and a value head."""
     heads = config["num_query_heads"], config["num_key_value_heads"]
-    return _attention_head_steps(config, takes, out, heads, (config["head_dim"],) * 2)
+    return _attention_head_steps(config, inputs, out, heads, (config["head_dim"],) * 2)
 
 
 def _attention_head_steps(
-    config: LayerConfig, takes: list[KnownSizes], out: KnownSizes, heads: tuple[int, int], depths: tuple[int, int]
+    config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes, heads: tuple[int, int], depths: tuple[int, int]
 ) -> CostSteps:
     """Yield three projections, scores, weighted values and the output projection. `heads` are the numbers of query and
     key heads, `depths` the sizes of a key and a value."""
     # Shapes: query (batch, T, width), value and key (batch, S, width); T and S may be several sizes.
-    query, value = takes[0], takes[min(1, len(takes) - 1)]
-    key = takes[2] if len(takes) > 2 else value
+    query, value = inputs[0], inputs[min(1, len(inputs) - 1)]
+    key = inputs[2] if len(inputs) > 2 else value
     size, wide = depths
     queries, keys = (*query[:-1], heads[0], size), (*key[:-1], heads[1], size)
     context = (*queries[:-1], wide)
@@ -368,20 +370,20 @@ def _attention_head_steps(
     yield from _elementwise_steps(bias, out)
 
 
-def _attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _attention_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     if config.get("score_mode") == "concat":
-        yield from _additive_attention_steps(config, takes, out)
+        yield from _additive_attention_steps(config, inputs, out)
         return
-    query, value = takes[0], takes[1]
+    query, value = inputs[0], inputs[1]
     scored = (*query[:-1], value[-2])
     yield _matmul_step(query, scored)
     yield from _elementwise_steps("Softmax", scored)
     yield _matmul_step(scored, out)
 
 
-def _additive_attention_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _additive_attention_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of additive attention: each query and key are added, and the sum of the `tanh` is the score."""
-    query, value = takes[0], takes[1]
+    query, value = inputs[0], inputs[1]
     scored = (*query[:-1], value[-2])
     yield from _elementwise_steps("AddV2 Tanh Mul", (*scored, query[-1]))
     yield CostStep("Sum", [(*scored, query[-1])], scored)
@@ -389,12 +391,12 @@ def _additive_attention_steps(config: LayerConfig, takes: list[KnownSizes], out:
     yield _matmul_step(scored, out)
 
 
-def _inner_steps(kind: str, config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _inner_steps(kind: str, config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Return the ops of a layer by the rule of its class. Raises LookupError without a rule."""
     rule = layer_cost_rule(kind)
     if rule is None:
         raise LookupError(kind)
-    return rule(config, takes, out)
+    return rule(config, inputs, out)
 
 
 # https://keras.io/api/layers/recurrent_layers: the number of gates, and the elementwise ops on each unit.
@@ -410,8 +412,8 @@ def _recurrent_rule_for(kind: str) -> LayerCostRule:
     gates."""
     gates, ops = RECURRENT_GATES[kind]
 
-    def steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
-        batch, times, width = takes[0]
+    def steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
+        batch, times, width = inputs[0]
         units = config["units"]
         gate_shape, state_shape = (batch, gates * units), (batch, units)
         # Keras's GRU with `reset_after` has one bias for the input and one for the state.
@@ -427,19 +429,19 @@ def _recurrent_rule_for(kind: str) -> LayerCostRule:
     return steps
 
 
-def _cell_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _cell_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of a stack of cells, each with the output of the previous cell as input."""
-    batch, times, width = takes[0]
+    batch, times, width = inputs[0]
     for kind, settings in recurrent_cells(config):
         yield from _inner_steps(kind, settings, [(batch, times, width)], out)
         width = settings["units"]
 
 
-def _recurrent_convolution_steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+def _recurrent_convolution_steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
     """Yield the ops of a recurrent convolution: at each step a convolution of the input and one of the state, for four
     gates."""
     _, ops = RECURRENT_GATES["lstm"]
-    batch, times, *image = takes[0]
+    batch, times, *image = inputs[0]
     filters, state = config["filters"], (batch, *out[-len(image) :])
     # The result of a bidirectional layer may have twice the channels.
     channel_axis = 1 if config.get("data_format") == "channels_first" else -1
@@ -456,9 +458,9 @@ def _recurrent_convolution_steps(config: LayerConfig, takes: list[KnownSizes], o
 def _resize_rule_for(usual: str) -> LayerCostRule:
     """Return the rule of a resized image; `usual` is the default interpolation."""
 
-    def steps(config: LayerConfig, takes: list[KnownSizes], out: KnownSizes) -> CostSteps:
+    def steps(config: LayerConfig, inputs: list[KnownSizes], out: KnownSizes) -> CostSteps:
         if config.get("interpolation", usual) == "bilinear":
-            yield CostStep("ResizeBilinear", [takes[0]], out)
+            yield CostStep("ResizeBilinear", [inputs[0]], out)
 
     return steps
 
@@ -473,8 +475,8 @@ LAYER_COST_RULES: dict[str, LayerCostRule] = {
     "depthwise": _depthwise_steps,
     "separable": _separable_steps,
     "dotted": _dot_steps,
-    "batch_norm": lambda config, takes, out: iter(
-        [CostStep("FusedBatchNormV3", [takes[0]], out, {"is_training": False})]
+    "batch_norm": lambda config, inputs, out: iter(
+        [CostStep("FusedBatchNormV3", [inputs[0]], out, {"is_training": False})]
     ),
     "layer_norm": _layer_norm_steps,
     "rms_norm": _rms_norm_steps,
@@ -482,18 +484,18 @@ LAYER_COST_RULES: dict[str, LayerCostRule] = {
     "grouped_heads": _grouped_attention_steps,
     "attention": _attention_steps,
     "additive_attention": _additive_attention_steps,
-    "matrix_product": lambda config, takes, out: iter([_matmul_step(takes[0], out)]),
-    "summed": lambda config, takes, out: iter([CostStep("Einsum", takes, out, {"equation": config["subscripts"]})]),
+    "matrix_product": lambda config, inputs, out: iter([_matmul_step(inputs[0], out)]),
+    "summed": lambda config, inputs, out: iter([CostStep("Einsum", inputs, out, {"equation": config["subscripts"]})]),
     # The layer in a wrapper that runs it once.
-    "wrapped": lambda config, takes, out: _inner_steps(*wrapped_layers(config)[0], takes, out),
-    "activation": lambda config, takes, out: _activation_steps(config, out),
+    "wrapped": lambda config, inputs, out: _inner_steps(*wrapped_layers(config)[0], inputs, out),
+    "activation": lambda config, inputs, out: _activation_steps(config, out),
     "of_cell": _cell_steps,
     "convolutional": _recurrent_convolution_steps,
 }
 LAYER_COST_RULE_MAKERS: dict[str, Callable[[str], LayerCostRule]] = {
     "pooling": _pooling_rule_for,
-    "reduced": lambda op: lambda config, takes, out: iter([CostStep(op, [takes[0]], out)]),
-    "each": lambda ops: lambda config, takes, out: _elementwise_steps(ops, out),
+    "reduced": lambda op: lambda config, inputs, out: iter([CostStep(op, [inputs[0]], out)]),
+    "each": lambda ops: lambda config, inputs, out: _elementwise_steps(ops, out),
     "merged": _merge_rule_for,
     "resized": _resize_rule_for,
     "recurrent": _recurrent_rule_for,

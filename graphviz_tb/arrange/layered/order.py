@@ -22,17 +22,17 @@ from graphviz_tb.limits import MAX_REROUTED_WORK, MAX_SEARCHED_RANK_ITEMS, MAX_S
 def _median_sweep(state: RankState, down: bool) -> None:
     """Sort each rank by the median places of its items' neighbours in the rank before (Eades & Wormald 1994).
 
-    Items of equal median keep their order, items without a neighbour on that side their place, `held` ranks their
+    Items of equal median keep their order, items without a neighbour on that side their place, `fixed_ranks` their
     order.
     """
     ranks = state.ranks
     if down:
         for rank in range(1, len(ranks)):
-            if rank not in state.held:
+            if rank not in state.fixed_ranks:
                 _sort_by_medians(ranks[rank], state.above, state.place)
     else:
         for rank in range(len(ranks) - 2, -1, -1):
-            if rank not in state.held:
+            if rank not in state.fixed_ranks:
                 _sort_by_medians(ranks[rank], state.below, state.place)
 
 
@@ -76,7 +76,7 @@ def _depth_first_order(state: RankState, down: bool) -> list[list[int]]:
                     order[state.rank[item]].append(item)
                     stack += behind[item][::-1]
                     stack += ahead[item][::-1]  # visited first
-    for rank in state.held:
+    for rank in state.fixed_ranks:
         order[rank] = state.ranks[rank]
     return order
 
@@ -120,7 +120,7 @@ def _swap_to_middle(state: RankState, item: int) -> None:
     """
     row = state.ranks[state.rank[item]]
     above, below = set(state.above[item]), set(state.below[item])
-    if state.rank[item] in state.held or not (above or below):
+    if state.rank[item] in state.fixed_ranks or not (above or below):
         return
     equal = [other for other in row if set(state.above[other]) == above and set(state.below[other]) == below]
     middle = equal[(len(equal) - 1) // 2]
@@ -138,7 +138,7 @@ def _center_among_ends(state: RankState, item: int) -> None:
     [1, 3, 2]
     """
     row, here = state.ranks[state.rank[item]], state.place[item]
-    if state.rank[item] in state.held:
+    if state.rank[item] in state.fixed_ranks:
         return
     for near, far in ((state.above, state.below), (state.below, state.above)):
         links = set(near[item])
@@ -173,19 +173,21 @@ MAX_BOXES_MANY_STARTS, MAX_ITEMS_MANY_STARTS, DENSE_ITEMS_PER_BOX = 100, 900, 3
 def order_ranks(part: Component, layers: Ranks, quick: bool = False) -> Ranks:
     """Order each rank so that few lines cross, especially the main path. With `quick`, sweep once from one start.
 
-    Every item stays on its rank, and held ports keep their order.
+    Every item stays on its rank, and ports keep their order if the part says so.
     """
     if max(map(len, layers.ranks), default=0) < 2:  # nothing to order
         return layers
     # All nodes and waypoints: each chain has two ends that are nodes.
     count = part.count + sum(map(len, layers.chains)) - 2 * len(layers.chains)
-    held = _port_ranks(part, len(layers.ranks)) if part.held else frozenset()
-    state = RankState(count, layers.ranks, layers.chains, held)
+    fixed = _port_ranks(part, len(layers.ranks)) if part.fixed_ports else frozenset()
+    state = RankState(count, layers.ranks, layers.chains, fixed)
     if quick:
         _run_sweeps(state, DOWN_UP)
         _keep_lane(state, _lane_items(part, layers), [])
         return Ranks(state.ranks, layers.chains)
-    movable = [[item for item in path if state.rank[item] not in held] for path in edge_paths(state.above, state.below)]
+    movable = [
+        [item for item in path if state.rank[item] not in fixed] for path in edge_paths(state.above, state.below)
+    ]
     paths = _affordable_paths(state, [path for path in movable if path])
     _minimize_crossings(state, part.count, paths)
     _keep_lane(state, _lane_items(part, layers), paths)
@@ -271,7 +273,7 @@ def _reroute_paths(state: RankState, paths: list[list[int]], passes: int) -> Non
 # least sideways drift of lines, is a shortest path through the ranks (Viterbi 1967).
 
 CROSSING_WEIGHT = 1 << 20  # one crossing costs more than any drift
-FORBIDDEN_COST = 1 << 80  # costs more than all crossings, so that held ranks are not mirrored
+FORBIDDEN_COST = 1 << 80  # costs more than all crossings, so that fixed ranks are not mirrored
 
 
 def _combine_orders(state: RankState, orders: list[list[Row]]) -> list[Row]:
@@ -283,13 +285,13 @@ def _combine_orders(state: RankState, orders: list[list[Row]]) -> list[Row]:
     # cost[2 * k] is the cost of choice k, cost[2 * k + 1] of its mirror image; `back` has, by rank, the best choice
     # above.
     cost = [0, 0] * len(choices[0])
-    if 0 in state.held:
+    if 0 in state.fixed_ranks:
         cost[1] = FORBIDDEN_COST
     back: list[list[int]] = []
     for upper, lower in pairwise(choices):
         cost, best = _next_rank_costs(state, upper, lower, cost)
         back.append(best)
-    if len(choices) - 1 in state.held:
+    if len(choices) - 1 in state.fixed_ranks:
         cost[1] = FORBIDDEN_COST
     choice = cost.index(min(cost))
     combined: list[Row] = []
@@ -388,18 +390,18 @@ def _count_crossings(row: Row, place: list[int], below: list[list[int]]) -> int:
 
 
 def choose_mirrored_rows(
-    halves: Sequence[tuple[Row, Row]], chains: Sequence[Sequence[int]], held: Collection[int]
+    halves: Sequence[tuple[Row, Row]], chains: Sequence[Sequence[int]], fixed_ranks: Collection[int]
 ) -> list[Row]:
     """Join the left and the right half of each rank, with left halves mirrored where that saves crossings.
 
-    The ranks `held` stay as they are.
+    `fixed_ranks` stay as they are.
 
     >>> choose_mirrored_rows([([0], []), ([1, 2], [3]), ([4], [5])], [[0, 1], [0, 3], [0, 2], [1, 5], [2, 4]], ())
     [[0], [2, 1, 3], [4, 5]]
     """
     state = RankState(1 + max(max(chain) for chain in chains), [left + right for left, right in halves], chains)
     choices = [
-        [left + right] if number in held or len(left) < 2 else [left + right, left[::-1] + right]
+        [left + right] if number in fixed_ranks or len(left) < 2 else [left + right, left[::-1] + right]
         for number, (left, right) in enumerate(halves)
     ]
     cost = [*range(len(choices[0]))]  # of equal choices, prefer not to mirror

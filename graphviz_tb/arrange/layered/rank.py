@@ -152,12 +152,12 @@ def split_long_edges(part: Component, ranks: Sequence[int]) -> Ranks:
     for node in range(part.count):
         rows[ranks[node]].append(node)
     chains = []
-    fresh = part.count
+    next_waypoint = part.count
     for source, target in part.edges:
         low, high = ranks[source], ranks[target]
         count = high - low - 1
-        chains.append([source, *range(fresh, fresh + count), target])
+        chains.append([source, *range(next_waypoint, next_waypoint + count), target])
         for rank in range(low + 1, high):
-            rows[rank].append(fresh)
-            fresh += 1
+            rows[rank].append(next_waypoint)
+            next_waypoint += 1
     return Ranks(rows, chains)

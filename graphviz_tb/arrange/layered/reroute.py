@@ -22,13 +22,13 @@ from graphviz_tb.limits import MAX_SEARCHED_RANK_ITEMS
 class RankState:
     """Ranks that change in place.
 
-    `place` is the index of each item in its rank, `above` and `below` its links. The ranks `held` keep their order.
+    `place` is the index of each item in its rank, `above` and `below` its links. `fixed_ranks` keep their order.
     """
 
     def __init__(
-        self, count: int, ranks: list[list[int]], chains: Iterable[Sequence[int]], held: Collection[int] = ()
+        self, count: int, ranks: list[list[int]], chains: Iterable[Sequence[int]], fixed_ranks: Collection[int] = ()
     ) -> None:
-        self.held = held
+        self.fixed_ranks = fixed_ranks
         self.above: list[list[int]] = [[] for _ in range(count)]
         self.below: list[list[int]] = [[] for _ in range(count)]
         for chain in chains:
@@ -210,13 +210,13 @@ class Rerouter:
         """
         state = self.state
         place, top = state.place, state.rank[path[0]]
-        held = [place[item] for item in path]
-        spans = [self.slot_window(top + number, here) for number, here in enumerate(held)]
+        places = [place[item] for item in path]
+        spans = [self.slot_window(top + number, here) for number, here in enumerate(places)]
         cost = self.start_costs(path, top, spans[0])
         totals = []
-        here = held[0] - spans[0][0]
+        here = places[0] - spans[0][0]
         for number in range(1, len(path)):
-            there = held[number] - spans[number][0]
+            there = places[number] - spans[number][0]
             table = self.table[top + number - 1]
             if table is None:
                 table = self.crossing_table(top + number - 1, spans[number - 1], spans[number])
@@ -263,16 +263,16 @@ class Rerouter:
         upper, lower = self.link_ends(gap)
         return self.fan_crossings(lower, upper, slot, span)
 
-    def fan_crossings(self, held: WeightTable, free: WeightTable, place: int, span: Span) -> WeightTable:
+    def fan_crossings(self, fixed_ends: WeightTable, free_ends: WeightTable, place: int, span: Span) -> WeightTable:
         """Return how many lines a line from `place` to each slot of a window crosses, times `CROSSING_COST`.
 
-        `held` are the ends of the lines on the side of `place`, `free` those on the side of the slots.
+        `fixed_ends` are the ends of the lines on the side of `place`, `free_ends` those on the side of the slots.
         """
         width = span[1] - span[0]
-        cells = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
+        cells = np.minimum(np.maximum(free_ends + (1 - span[0]), 0), width)
         # A line is crossed if it starts left of `place` and ends right of the slot, or the other way round.
-        left = np.bincount(cells[held < place], minlength=width + 1)
-        right = np.bincount(cells[held > place], minlength=width + 1)
+        left = np.bincount(cells[fixed_ends < place], minlength=width + 1)
+        right = np.bincount(cells[fixed_ends > place], minlength=width + 1)
         passed = (right - left).cumsum()
         crossed: WeightTable = (passed[:width] + left.sum()) * CROSSING_COST
         return crossed
@@ -283,9 +283,9 @@ class Rerouter:
         """Trace the best path back from the slot of the last item; return whether any item moves."""
         moved = False
         for number in range(len(path) - 1, -1, -1):
-            held, goal = self.state.place[path[number]], slot + spans[number][0]
-            if goal < held or goal > held + 1:
-                self.shift_item(top + number, held, goal)
+            here, goal = self.state.place[path[number]], slot + spans[number][0]
+            if goal < here or goal > here + 1:
+                self.shift_item(top + number, here, goal)
                 moved = True
             if number:
                 slot = int(np.argmin(totals[number - 1][:, slot]))

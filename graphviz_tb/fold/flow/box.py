@@ -110,7 +110,7 @@ def walk_groups(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
         box = todo.pop()
         if box.members:
             yield box
-        todo += [held for held in (*reversed(box.members), *box.feeders) if held.members or held.feeders]
+        todo += [inner for inner in (*reversed(box.members), *box.feeders) if inner.members or inner.feeders]
 
 
 def copy_groups_onto(boxes: Sequence[FlowBox], old: Sequence[FlowBox], new: Sequence[FlowBox]) -> list[FlowBox]:
@@ -174,8 +174,8 @@ def sub_dag(dag: Dag, ids: Sequence[int]) -> Dag:
     before = [[index[source] for source in dag.before[box] if source in index] for box in ids]
     outside = [[id(dag.boxes[source]) for source in dag.before[box] if source not in index] for box in ids]
     if dag.outside is not None:
-        farther = [dag.outside[box] + held for box, held in zip(ids, outside, strict=True)]
-        outside = farther if len({source for held in farther for source in held}) == 1 else outside
+        farther = [dag.outside[box] + sources for box, sources in zip(ids, outside, strict=True)]
+        outside = farther if len({source for sources in farther for source in sources}) == 1 else outside
     return make_dag([dag.boxes[box] for box in ids], before, outside)
 
 
@@ -199,17 +199,17 @@ def wiring_key(dag: Dag, ids: Sequence[int]) -> WiringKey:
 
 def has_single_entry(outside: Sequence[Sequence[int]]) -> bool:
     """Return whether at most `MAX_ENTRY_READERS` boxes read from outside, all from one source."""
-    sources = {source for held in outside for source in held}
-    return len(sources) == 1 and sum(1 for held in outside if held) <= MAX_ENTRY_READERS
+    sources = {source for box_sources in outside for source in box_sources}
+    return len(sources) == 1 and sum(map(bool, outside)) <= MAX_ENTRY_READERS
 
 
 def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -> Dag:
     """Put the box of each group in the place of its first member; its inputs are in the order of `members`."""
     owner = list(range(len(dag)))
     boxes = list(dag.boxes)
-    listed: list[int] = []
+    grouped: list[int] = []
     for members, box in groups:
-        listed += members
+        grouped += members
         for member in members:
             owner[member] = len(boxes)
         boxes.append(box)
@@ -220,17 +220,17 @@ def contract_groups(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -
     for box_id in owner:
         place.setdefault(box_id, len(place))
     before: list[dict[int, None]] = [{} for _ in place]
-    for target in [*listed, *(box for box in range(len(dag)) if owner[box] == box)]:
-        to = place[owner[target]]
+    for target in [*grouped, *(box for box in range(len(dag)) if owner[box] == box)]:
+        target_place = place[owner[target]]
         for source in dag.before[target]:
-            if (start := place[owner[source]]) != to:
-                before[to][start] = None
+            if (source_place := place[owner[source]]) != target_place:
+                before[target_place][source_place] = None
     outside: list[list[int]] | None = None
     if dag.outside is not None:
         outside = [[] for _ in place]
-        for target, held in enumerate(dag.outside):
-            known = outside[place[owner[target]]]
-            known += [source for source in held if source not in known]
+        for target, outside_sources in enumerate(dag.outside):
+            listed_sources = outside[place[owner[target]]]
+            listed_sources += [source for source in outside_sources if source not in listed_sources]
     return make_dag([boxes[box_id] for box_id in place], [list(sources) for sources in before], outside)
 
 

@@ -296,8 +296,8 @@ def _activation_of_gate(dag: Dag, gate: int, context: FoldContext) -> list[int]:
             for start in dict.fromkeys(source for box in region.boxes for source in dag.before[box]):
                 derived = region.derived_from(start)
                 gates = sum(plain_op_name(dag.boxes[box].op) in GATE_TYPES for box in derived)
-                alone = gate in derived and gates == 1 and not _splits_tensor(dag.boxes[start], context)
-                if alone and not region.inputs_of(derived, start):
+                is_only_gate = gate in derived and gates == 1 and not _splits_tensor(dag.boxes[start], context)
+                if is_only_gate and not region.inputs_of(derived, start):
                     best = [*sorted(derived - {end}), end]
                     break
         if best and len(dag.after[best[-1]]) != 1:
@@ -408,12 +408,12 @@ def _rotates(dag: Dag, derived: set[int], start: int) -> bool:
     others = {box for box in derived if not inside.issuperset(dag.before[box])} - {*products}
     if not all(dag.boxes[box].op in REARRANGE_OPS for box in others):  # whose other input is a shape
         return False
-    turns = types.keys() & COMPLEX_TYPES and types.keys() & FROM_COMPLEX_TYPES and products
+    is_complex_product = types.keys() & COMPLEX_TYPES and types.keys() & FROM_COMPLEX_TYPES and products
     signs = sum(types[kind] for kind in SUBTRACT_TYPES)
     sums = sum(dag.boxes[box].op in ADD_OPS for box in derived)
     joins = sum(types[kind] for kind in JOIN_TYPES)
     parts = sum(len(dag.after[box]) for box in derived if plain_op_name(dag.boxes[box].op) in SPLIT_TYPES)
-    return bool(turns) or bool(len(products) > 1 and signs and sums and joins and parts > 1)
+    return bool(is_complex_product) or bool(len(products) > 1 and signs and sums and joins and parts > 1)
 
 
 def _is_rotary_part(box: FlowBox) -> bool:

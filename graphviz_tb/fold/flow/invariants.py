@@ -126,14 +126,17 @@ def _separate_flows(stretch: Sequence[FlowBox], dag: Dag) -> list[list[FlowBox]]
     The rest is one part, unless half of it is single boxes.
     """
     place = {id(box): number for number, box in enumerate(stretch)}
-    spot = [place.get(id(box), -1) for box in dag.boxes]
+    numbers = [place.get(id(box), -1) for box in dag.boxes]
     pairs = [
-        (spot[source], spot[box]) for box, sources in enumerate(dag.before) if spot[box] >= 0 for source in sources
+        (numbers[source], numbers[box])
+        for box, sources in enumerate(dag.before)
+        if numbers[box] >= 0
+        for source in sources
     ]
     fed = {box for source, box in pairs if source < 0}
-    found = weak_components(len(stretch), [pair for pair in pairs if pair[0] >= 0])
-    flows = [part for part in found if len(part) >= MIN_SEGMENT_BOXES and fed.isdisjoint(part)]
-    rest = [part for part in found if len(part) < MIN_SEGMENT_BOXES or not fed.isdisjoint(part)]
+    components = weak_components(len(stretch), [pair for pair in pairs if pair[0] >= 0])
+    flows = [part for part in components if len(part) >= MIN_SEGMENT_BOXES and fed.isdisjoint(part)]
+    rest = [part for part in components if len(part) < MIN_SEGMENT_BOXES or not fed.isdisjoint(part)]
     if 2 * sum(len(part) == 1 for part in rest) < sum(map(len, rest)):
         rest = [sorted(number for part in rest for number in part)]
     return [[stretch[number] for number in part] for part in sorted(flows + rest)]
@@ -180,15 +183,15 @@ def _cut_into_pieces(boxes: Sequence[FlowBox], pieces: int) -> list[Sequence[Flo
     """Cut boxes into about `pieces` stretches of about equal length."""
     size = len(boxes) / pieces
     stretches: list[Sequence[FlowBox]] = []
-    done = 0
-    while len(boxes) - done > MAX_LAST_PIECE * size:
+    start = 0
+    while len(boxes) - start > MAX_LAST_PIECE * size:
         # Cut before the box of least checksum near the target: most edits do not move it.
         # `MAX_LAST_PIECE` keeps it before the end.
-        low, high = int(done + (1 - CUT_SLACK) * size), int(done + (1 + CUT_SLACK) * size)
-        cut = min(range(max(low, done + 1), high + 1), key=lambda spot: _name_checksum(boxes[spot]))
-        stretches.append(boxes[done:cut])
-        done = cut
-    return [*stretches, boxes[done:]]
+        low, high = int(start + (1 - CUT_SLACK) * size), int(start + (1 + CUT_SLACK) * size)
+        cut = min(range(max(low, start + 1), high + 1), key=lambda spot: _name_checksum(boxes[spot]))
+        stretches.append(boxes[start:cut])
+        start = cut
+    return [*stretches, boxes[start:]]
 
 
 def _name_checksum(box: FlowBox) -> int:
@@ -237,8 +240,8 @@ def _split_into_ranges(members: Sequence[FlowBox], context: FoldContext) -> list
     while len(parts) > context.most:
         size = max(2, min(RANGE_MEMBERS, context.most // 2))
         parts = [
-            make_group(GroupOrigin.SEGMENT, held, context.symbols.symbol_of("range", held[0].symbol, len(held)))
-            for held in _cut_into_pieces(parts, -(-len(parts) // size))
+            make_group(GroupOrigin.SEGMENT, piece, context.symbols.symbol_of("range", piece[0].symbol, len(piece)))
+            for piece in _cut_into_pieces(parts, -(-len(parts) // size))
         ]
     return parts
 
@@ -291,18 +294,20 @@ def _cyclic_groups(
     """Return the `id` of each group on a cycle that only grouping makes."""
     # Numbers: children 0 … count-1, groups from count on, the level itself last.
     listed, parent, depth = _number_groups(boxes, count, place)
-    _, start, stop = lowest_common_owners(
+    _, source_child, target_child = lowest_common_owners(
         int32_column(parent), int32_column(depth), edges.source.astype(np.int32), edges.target.astype(np.int32)
     )
     # Edges between siblings that are both rows need no check.
     beside_groups = np.zeros(len(parent), bool)
     beside_groups[parent[count:-1]] = True
-    kept = beside_groups[int32_column(parent)[start]]
+    has_group = beside_groups[int32_column(parent)[source_child]]
     after: list[list[int]] = [[] for _ in parent]
     # These move aside in `expand`.
     quiet = {count + member for member, box in enumerate(listed) if box.how == GroupOrigin.TRAINING}
     # Pairs as numbers: a million tuples would take hundreds of megabytes.
-    for pair in distinct_values(start[kept].astype(np.int64) << 32 | stop[kept].astype(np.int64)).tolist():
+    for pair in distinct_values(
+        source_child[has_group].astype(np.int64) << 32 | target_child[has_group].astype(np.int64)
+    ).tolist():
         source, target = pair >> 32, pair & 0xFFFFFFFF
         if source not in quiet and target not in quiet:
             after[source].append(target)
@@ -325,19 +330,19 @@ def _number_groups(
     parent, depth = [0] * count, [1] * count
     todo = [(boxes, -1, 1)]
     while todo:
-        held, above, deep = todo.pop()
-        for box in held:
+        siblings, parent_number, child_depth = todo.pop()
+        for box in siblings:
             if box.row >= 0:
-                parent[place[box.row]], depth[place[box.row]] = above, deep
+                parent[place[box.row]], depth[place[box.row]] = parent_number, child_depth
             else:
-                todo.append((box.members, count + len(listed), deep + 1))
-                parent.append(above)
-                depth.append(deep)
+                todo.append((box.members, count + len(listed), child_depth + 1))
+                parent.append(parent_number)
+                depth.append(child_depth)
                 listed.append(box)
             if box.feeders:
-                todo.append((box.feeders, above, deep))
+                todo.append((box.feeders, parent_number, child_depth))
     root = len(parent)
-    return listed, [root if above < 0 else above for above in parent] + [-1], [*depth, 0]
+    return listed, [root if parent_number < 0 else parent_number for parent_number in parent] + [-1], [*depth, 0]
 
 
 def _spans_real_cycle(
@@ -392,30 +397,30 @@ MAX_SHOWN_INPUTS = 4  # inputs of a level; more are a record
 def release_inputs(boxes: list[FlowBox], level: Siblings, context: FoldContext) -> list[FlowBox]:
     """Move the inputs of a program out of groups by flow, in place. Nothing feeds inputs, so no cycle closes."""
     fed = {level.rows[position] for position in level.edges.target.tolist()}
-    held = [
+    inputs = [
         (top, group, member)
         for top in boxes
         for group in _groups_of_input(top)
         for member in group.members
         if member.op in GIVEN_OPS and member.row not in fed
     ]
-    if not 0 < len(held) <= MAX_SHOWN_INPUTS or total_child_count(boxes) + len(held) > context.most:
+    if not 0 < len(inputs) <= MAX_SHOWN_INPUTS or total_child_count(boxes) + len(inputs) > context.most:
         return boxes
     # A mask stays one box with its input; a segment has no such reason.
-    freed = [
-        (group, given)
-        for top, group, given in held
+    releasable = [
+        (group, input_box)
+        for top, group, input_box in inputs
         if group.how == GroupOrigin.SEGMENT or not GIVEN_USERS.isdisjoint(context.types.type_counts(top))
     ]
     by_group: dict[int, list[FlowBox]] = {}
-    size = {id(group): len(group.members) for group, _ in freed}
-    for group, given in freed:
-        by_group.setdefault(id(group), []).append(given)
+    member_counts = {id(group): len(group.members) for group, _ in releasable}
+    for group, input_box in releasable:
+        by_group.setdefault(id(group), []).append(input_box)
     # A group of nothing but inputs keeps them.
-    released = [box for group, found in by_group.items() if len(found) < size[group] for box in found]
-    gone = {id(box) for box in released}
-    for group in list(walk_groups(boxes)) if gone else ():
-        kept = [member for member in group.members if id(member) not in gone]
+    released = [box for group, found in by_group.items() if len(found) < member_counts[group] for box in found]
+    released_ids = {id(box) for box in released}
+    for group in list(walk_groups(boxes)) if released_ids else ():
+        kept = [member for member in group.members if id(member) not in released_ids]
         if len(kept) < len(group.members):
             group.members, group.ops = kept, sum(member.ops for member in kept)
     return [*released, *(box.members[0] if len(box.members) == 1 and not box.feeders else box for box in boxes)]

@@ -85,26 +85,26 @@ class FlowSorting:
     def set_storage_aside(self, feeding: Iterable[int], stores: Iterable[int]) -> None:
         """Set aside storage (`stores`), and boxes that only feed it: directly (`feeding`) or through others."""
         # Remaining users of each box in the flow; at 0 it feeds storage only.
-        left = (
+        remaining_users = (
             [len(self.flow_users(box)) for box in range(len(self.boxes))] if self.away else list(map(len, self.after))
         )
         for box in {source for busy in self.busy for source in self.before[busy]}:
-            left[box] += 1
+            remaining_users[box] += 1
         # A busy scope is part of the flow, and so are its inputs.
         ends = [box for box in self.away if box not in self.busy]
         feeds = set(feeding).union(source for box in ends for source in self.before[box])
-        todo = sorted(box for box in feeds if box not in self.away and not left[box])
+        todo = sorted(box for box in feeds if box not in self.away and not remaining_users[box])
         while todo:
             self.away.update(todo)
             self.stored.update(todo)
             stored: set[int] = set()
             for box in todo:
                 for source in self.before[box]:
-                    left[source] -= 1
-                    if not left[source] and source not in self.away:
+                    remaining_users[source] -= 1
+                    if not remaining_users[source] and source not in self.away:
                         stored.add(source)
             todo = sorted(stored)  # boxes that only feed the previous ones
-        self.stored.update(box for box in stores if not self.boxes[box].scope and not left[box])
+        self.stored.update(box for box in stores if not self.boxes[box].scope and not remaining_users[box])
 
     def set_unconnected_aside(self) -> None:
         """Set aside boxes without flow, and variables with several readers."""
@@ -195,10 +195,11 @@ def join_feeders(dag: Dag, layers: Set[int], symbols: SymbolTable) -> Dag:
     flow. If no other input depends on program inputs, the first feeder that does stays.
     """
     depth = box_depths(dag)
-    along = sorted(range(len(dag)), key=depth.__getitem__)  # inputs before users
-    small = _find_small_trees(dag, layers, along)
+    inputs_first = sorted(range(len(dag)), key=depth.__getitem__)
+    small = _find_small_trees(dag, layers, inputs_first)
     consumer: dict[int, int] = {}
-    value, brings = _fed_by_types(dag, VALUE_OPS, along), _fed_by_types(dag, RUN_INPUT_OPS, along, VALUE_OPS)
+    has_value = _fed_by_types(dag, VALUE_OPS, inputs_first)
+    has_input = _fed_by_types(dag, RUN_INPUT_OPS, inputs_first, VALUE_OPS)
     # A feeder takes its whole tree along; one that stays may have feeders itself.
     todo = [box for box in range(len(dag)) if box not in small]
     for box in todo:
@@ -207,9 +208,9 @@ def join_feeders(dag: Dag, layers: Set[int], symbols: SymbolTable) -> Dag:
         if not feeders:
             continue
         if len(feeders) == len(dag.before[box]):
-            kept = next((source for source in feeders if not value[source]), feeders[0])
-        elif not any(brings[source] for source in dag.before[box] if source not in small):
-            kept = next((source for source in feeders if brings[source]), -1)
+            kept = next((source for source in feeders if not has_value[source]), feeders[0])
+        elif not any(has_input[source] for source in dag.before[box] if source not in small):
+            kept = next((source for source in feeders if has_input[source]), -1)
         todo += [kept] if kept >= 0 else []
         feeding = [member for feeder in feeders if feeder != kept for member in _feeder_tree(dag, feeder)]
         if len(feeding) <= MAX_FEEDERS:
@@ -256,24 +257,24 @@ def _feeder_tree(dag: Dag, feeder: int) -> list[int]:
 
 def _attach_feeders(dag: Dag, number: int, feeders: list[int], symbols: SymbolTable) -> FlowBox:
     """Return a copy of a box with feeders, which change the symbol of an op, but not of a scope."""
-    box, held = dag.boxes[number], [dag.boxes[feeder] for feeder in feeders]
-    made = FlowBox(
+    box, feeder_boxes = dag.boxes[number], [dag.boxes[feeder] for feeder in feeders]
+    copy = FlowBox(
         box.name,
         box.symbol,
         box.ops,
         box.row,
         box.how,
         box.members,
-        [*box.feeders, *held],
+        [*box.feeders, *feeder_boxes],
         box.unit,
         box.sideways,
         box.scope,
         op=box.op,
     )
     if not box.scope:
-        made.symbol = symbols.symbol_of("fed", box.symbol, *sorted(feeder.symbol for feeder in held))
-        made.ops += sum(feeder.ops for feeder in held)
-    return made
+        copy.symbol = symbols.symbol_of("fed", box.symbol, *sorted(feeder.symbol for feeder in feeder_boxes))
+        copy.ops += sum(feeder.ops for feeder in feeder_boxes)
+    return copy
 
 
 # Masks, positions and shapes: index arithmetic becomes one box.
@@ -327,18 +328,18 @@ def fold_running_sums(dag: Dag, symbols: SymbolTable) -> Dag:
     The skips of WaveNet (van den Oord et al. 2016) are one sum of the outputs of all blocks.
     """
     adds = [box.op in ADD_OPS and len(dag.before[number]) == 2 for number, box in enumerate(dag.boxes)]
-    after = [users[0] if len(users) == 1 and adds[users[0]] else -1 for users in dag.after]
+    next_addition = [users[0] if len(users) == 1 and adds[users[0]] else -1 for users in dag.after]
     chains: dict[int, list[int]] = {}  # by their last addition
     for number in topological_order(dag.after) if sum(adds) >= MIN_COLLECTOR_DEPTHS else ():
         sources = dag.before[number]
-        if adds[number] and all(after[source] == number for source in sources):
+        if adds[number] and all(next_addition[source] == number for source in sources):
             longest = max((chains.pop(source, []) for source in sources), key=len)
             chains[number] = [*longest, number]
     depth = box_depths(dag) if any(map(len, chains.values())) else []
     groups = []
     for chain in chains.values():
-        added = {source for number in chain for source in dag.before[number]} - {*chain}
-        if len({depth[source] for source in added}) >= MIN_COLLECTOR_DEPTHS:
+        inputs = {source for number in chain for source in dag.before[number]} - {*chain}
+        if len({depth[source] for source in inputs}) >= MIN_COLLECTOR_DEPTHS:
             boxes = [dag.boxes[number] for number in chain]
             symbol = symbols.symbol_of("sum", *(box.symbol for box in boxes))
             groups.append((chain, make_group(GroupOrigin.REGION, boxes, symbol)))

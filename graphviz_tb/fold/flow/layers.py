@@ -82,9 +82,9 @@ def fold_layers(dag: Dag, hierarchy: Hierarchy, context: FoldContext) -> Dag:
     for layer in layers:
         before, behind = _forming_ops(dag, layer)
         chain = [layer, *_parts_behind(dag, behind[-1] if behind else layer, parts, context)]
-        held = [*before, layer, *behind, *chain[1:]]
-        if len(held) > 1:
-            groups.append((held, _make_layer(dag, held, chain, context)))
+        members = [*before, layer, *behind, *chain[1:]]
+        if len(members) > 1:
+            groups.append((members, _make_layer(dag, members, chain, context)))
     if len(groups) == 1 and not any(
         context.types.maps_channels(box) for number, box in enumerate(dag.boxes) if number not in groups[0][0]
     ):
@@ -100,14 +100,14 @@ def fold_gated_layers(dag: Dag, context: FoldContext) -> Dag:
             continue
         members = [*sources, product, *dag.after[product]]
         one, other, _, last = members
-        apart = all(dag.after[source] == [product] for source in sources) and dag.before[last] == [product]
-        if not apart or dag.before[one] != dag.before[other] or len(dag.before[one]) != 1:
+        is_private = all(dag.after[source] == [product] for source in sources) and dag.before[last] == [product]
+        if not is_private or dag.before[one] != dag.before[other] or len(dag.before[one]) != 1:
             continue
         types = [context.types.type_counts(dag.boxes[box]) for box in (one, other, last)]
-        dense = all(sum(count for op, count in each.items() if _is_dense(op)) == 1 for each in types)
-        weighed = [any(map(_is_activation, each)) for each in types]
-        weights = all(context.widths.parameter_count(dag.boxes[box]) > 1 for box in (one, other, last))
-        if dense and weights and weighed[0] != weighed[1] and len(dag) - len(members) >= MIN_BOXES_OUTSIDE_IDIOM:
+        are_dense = all(sum(count for op, count in each.items() if _is_dense(op)) == 1 for each in types)
+        active = [any(map(_is_activation, each)) for each in types]
+        have_weights = all(context.widths.parameter_count(dag.boxes[box]) > 1 for box in (one, other, last))
+        if are_dense and have_weights and active[0] != active[1] and len(dag) - len(members) >= MIN_BOXES_OUTSIDE_IDIOM:
             boxes = [dag.boxes[box] for box in members]
             symbol = context.symbols.symbol_of("gated", *(box.symbol for box in boxes))
             groups.append((members, make_group(GroupOrigin.FEED_FORWARD, boxes, symbol)))
@@ -120,24 +120,25 @@ def join_forms(dag: Dag, context: FoldContext) -> Dag:
     If they follow anything else, they join the layer or norm that uses them: an image is transposed for a norm and
     back.
     """
-    forms = [len(sources) == 1 and is_form(box.op) for box, sources in zip(dag.boxes, dag.before, strict=True)]
-    numbers = [number for number, is_form in enumerate(forms) if not is_form] if any(forms) else []
+    # By box, whether it is a form that no chain contains yet.
+    is_free = [len(sources) == 1 and is_form(box.op) for box, sources in zip(dag.boxes, dag.before, strict=True)]
+    numbers = [number for number, is_free_form in enumerate(is_free) if not is_free_form] if any(is_free) else []
     chains = {number: [number] for number in numbers if _takes_forms(dag, number, context)}
     for number, chain in chains.items():
         scope = dag.boxes[number].scope
-        while len(dag.after[chain[-1]]) == 1 and forms[user := dag.after[chain[-1]][0]]:
+        while len(dag.after[chain[-1]]) == 1 and is_free[user := dag.after[chain[-1]][0]]:
             op = dag.boxes[user].op
             if (len(chain) > 1 or plain_op_name(op) not in FORM_TYPES) if scope else op in UNIT_AXES_OPS:
                 break
             chain.append(user)
-            forms[user] = False
+            is_free[user] = False
     groups = []
     for number, chain in chains.items():
-        while len(dag.before[chain[0]]) == 1 and forms[source := dag.before[chain[0]][0]]:
+        while len(dag.before[chain[0]]) == 1 and is_free[source := dag.before[chain[0]][0]]:
             if dag.boxes[number].scope or dag.boxes[source].op in UNIT_AXES_OPS or len(dag.after[source]) > 1:
                 break
             chain.insert(0, source)
-            forms[source] = False
+            is_free[source] = False
         if len(chain) > 1:
             groups.append((chain, _make_formed(dag, number, chain)))
     return contract_groups(dag, groups)
@@ -183,9 +184,9 @@ def _norms_lead(dag: Dag, parts: Mapping[int, LayerPart]) -> bool:
     return joined > 0 and joined >= MIN_LEADING_SHARE * len(active)
 
 
-def _make_layer(dag: Dag, held: Sequence[int], chain: Sequence[int], context: FoldContext) -> FlowBox:
+def _make_layer(dag: Dag, members: Sequence[int], chain: Sequence[int], context: FoldContext) -> FlowBox:
     symbol = context.symbols.symbol_of("layer", *(dag.boxes[number].symbol for number in chain))
-    return make_group(GroupOrigin.LAYER, [dag.boxes[number] for number in held], symbol, dag.boxes[chain[0]].name)
+    return make_group(GroupOrigin.LAYER, [dag.boxes[number] for number in members], symbol, dag.boxes[chain[0]].name)
 
 
 def _forming_ops(dag: Dag, layer: int) -> tuple[list[int], list[int]]:

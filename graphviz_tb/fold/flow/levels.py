@@ -219,8 +219,8 @@ class Siblings:
         place[kept] = np.arange(len(kept))
         edge = self.edges
         source, target = place[edge.source], place[edge.target]
-        held = (source >= 0) & (target >= 0)
-        edges = ChildEdges(source[held], target[held], edge.handle[held], edge.store[held])
+        inside = (source >= 0) & (target >= 0)
+        edges = ChildEdges(source[inside], target[inside], edge.handle[inside], edge.store[inside])
         rows, labels = [self.rows[position] for position in kept], [self.labels[position] for position in kept]
         return Siblings(self.hierarchy, self.parent, rows, labels, self.part[kept], self.indexes[kept], edges)
 
@@ -246,22 +246,22 @@ class LevelColumns:
     edge_start: Longs
 
     def level(self, number: int) -> Siblings:
-        held = slice(self.child_start[number], self.child_start[number + 1])
+        children = slice(self.child_start[number], self.child_start[number + 1])
         run = slice(self.edge_start[number], self.edge_start[number + 1])
         edge = self.edge
         edges = ChildEdges(edge.source[run], edge.target[run], edge.handle[run], edge.store[run])
-        rows = self.child[held].tolist()
-        shown = list(map(self.words.__getitem__, self.label[held].tolist()))
-        part, indexes = self.part[held], self.indexes[held]
+        rows = self.child[children].tolist()
+        shown = list(map(self.words.__getitem__, self.label[children].tolist()))
+        part, indexes = self.part[children], self.indexes[children]
         return Siblings(self.hierarchy, int(self.parent[number]), rows, shown, part, indexes, edges)
 
 
 def level_columns(hierarchy: Hierarchy) -> LevelColumns:
     """Return the levels of a file, in the order of their rows."""
-    held = np.diff(hierarchy.child_start) >= MIN_FOLDED_CHILDREN
-    held &= hierarchy.kind != int(RowKind.SERIES)  # the members of a requested series are not folded
-    parent = np.flatnonzero(held)
-    rows = hierarchy.child_order[held[hierarchy.parent[hierarchy.child_order]]].astype(np.int64)
+    is_folded = np.diff(hierarchy.child_start) >= MIN_FOLDED_CHILDREN
+    is_folded &= hierarchy.kind != int(RowKind.SERIES)  # the members of a requested series are not folded
+    parent = np.flatnonzero(is_folded)
+    rows = hierarchy.child_order[is_folded[hierarchy.parent[hierarchy.child_order]]].astype(np.int64)
     words: defaultdict[str, int] = defaultdict(count().__next__)
     name = _local_name_ids(hierarchy, rows, parent, words)
     order = np.lexsort((_natural_ranks([*words])[name], hierarchy.parent[rows]))
@@ -283,8 +283,8 @@ def _index_arithmetic_rows(hierarchy: Hierarchy, rows: Longs) -> Bools:
     graph, size = hierarchy.graph, hierarchy.op_prefix_sum[hierarchy.end[rows]] - hierarchy.op_prefix_sum[rows]
 
     def all_in(column: Bools) -> Bools:
-        held: Bools = (size > 0) & (count_ops_below(hierarchy, column)[rows] == size)
-        return held
+        matches: Bools = (size > 0) & (count_ops_below(hierarchy, column)[rows] == size)
+        return matches
 
     def nodes_asked_for(possible: Bools) -> Bools:
         inside = rows_within(hierarchy, rows[all_in(possible)])
@@ -348,9 +348,9 @@ def _file_level_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_st
     graph = hierarchy.graph
     edges = hierarchy.edge_order
     start, stop = hierarchy.edge_from[edges], hierarchy.edge_to[edges]
-    held = (start != stop) & ~graph.control[edges]
-    held &= place[stop] >= 0
-    edges = edges[held]
+    is_flow = (start != stop) & ~graph.control[edges]
+    is_flow &= place[stop] >= 0
+    edges = edges[is_flow]
     source, target = place[hierarchy.edge_from[edges]], place[hierarchy.edge_to[edges]]
     order = np.lexsort((source, graph.slot[edges], target))  # the last key counts first
     edges, source, target = edges[order], source[order], target[order]

@@ -286,35 +286,35 @@ def find_name_families(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> li
     words = [vocabulary.name_words(box.name) for box in dag.boxes]
     # An input of the model is no part of a layer, whatever its name: `token_ids`, `token_embedding`.
     parts = tuple(number for number, box in enumerate(dag.boxes) if not has_layer_role(box.op, LayerRole.INPUT))
-    todo = _next_word_families(words, NameFamily((), parts, ()))
-    good: list[NameFamily] = []
+    candidates = _next_word_families(words, NameFamily((), parts, ()))
+    accepted: list[NameFamily] = []
     for _ in range(MAX_NAME_DEPTH):
-        later: list[NameFamily] = []
-        taken = {box for named in good for box in named.members}
+        deferred: list[NameFamily] = []
+        taken = {box for named in accepted for box in named.members}
         equal = {
             id(named): _family_pattern(dag, named)
-            for named in todo
+            for named in candidates
             if len({dag.boxes[number].symbol for number in named.named}) == 1
         }
         forms = Counter(filter(None, equal.values()))
-        for named in todo:
-            if id(named) in equal and not ((made := equal[id(named)]) and forms[made] >= MIN_SIBLING_FAMILIES):
+        for named in candidates:
+            if id(named) in equal and not ((pattern := equal[id(named)]) and forms[pattern] >= MIN_SIBLING_FAMILIES):
                 continue  # equal numbered boxes are a repeat, not a scope
-            found = None if _is_partial_type(words, named, vocabulary) else _accept_family(dag, order, named, taken)
-            if found:  # otherwise too large or not connected: try its next words
-                good.append(found)
-                taken.update(found.members)
+            closed = None if _is_partial_type(words, named, vocabulary) else _accept_family(dag, order, named, taken)
+            if closed:  # otherwise too large or not connected: try its next words
+                accepted.append(closed)
+                taken.update(closed.members)
             else:
-                later += _next_word_families(words, named)
-        good = _make_disjoint(good)
+                deferred += _next_word_families(words, named)
+        accepted = _make_disjoint(accepted)
         # Check all together: two groups may each be convex and still feed each other.
-        cyclic = _families_on_cycles(dag, good)
-        later += [finer for number in sorted(cyclic) for finer in _next_word_families(words, good[number])]
-        good = [named for number, named in enumerate(good) if number not in cyclic]
-        if not later:
+        cyclic = _families_on_cycles(dag, accepted)
+        deferred += [finer for number in sorted(cyclic) for finer in _next_word_families(words, accepted[number])]
+        accepted = [named for number, named in enumerate(accepted) if number not in cyclic]
+        if not deferred:
             break
-        todo = later
-    return good
+        candidates = deferred
+    return accepted
 
 
 def _is_partial_type(words: Sequence[NameWords], named: NameFamily, vocabulary: Vocabulary) -> bool:
@@ -365,13 +365,15 @@ def _split_numbered(
         by_next[words[box][depth : depth + 1]].append(box)
     # e.g. below "dense_1": "2" of `dense_1_2/MatMul` is an instance if `dense_1/MatMul` has the same next words.
     numbers = dict.fromkeys(word for word in by_next if word and word[0].isdigit())
-    own = [box for word, held in by_next.items() if word not in numbers for box in held]
-    ours = _words_at(words, own, depth)
-    rest, split = list(own), []
+    unnumbered = [box for word, members_below in by_next.items() if word not in numbers for box in members_below]
+    words_below = _words_at(words, unnumbered, depth)
+    rest, split = list(unnumbered), []
     for number in numbers:
-        theirs = _words_at(words, by_next[number], depth + 1)
-        both = len(ours & theirs)  # the union is not built: a level may have thousands of numbers and words
-        if own and both >= MIN_INSTANCE_OVERLAP * max(1, len(ours) + len(theirs) - both):
+        instance_words = _words_at(words, by_next[number], depth + 1)
+        common = len(
+            words_below & instance_words
+        )  # the union is not built: a level may have thousands of numbers and words
+        if unnumbered and common >= MIN_INSTANCE_OVERLAP * max(1, len(words_below) + len(instance_words) - common):
             split.append((prefix + number, by_next[number]))
         else:
             rest += by_next[number]

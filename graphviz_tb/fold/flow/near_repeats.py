@@ -168,7 +168,8 @@ def _start_of_like_ops(
         plain = profile.is_part_of_repetition(ops) and not any(map(is_layer_type, profile.ops - ops))
         shorter = plain and are_numbered([last, end])  # e.g. without a shortcut
         alike = profile.unlike_op_count(ops) >= 0
-        return stop - (alike if profile.is_small else profile.is_extended(ops, 0) or alike or shorter)
+        is_member = alike if profile.is_small else profile.is_extended(ops, 0) or alike or shorter
+        return stop - 1 if is_member else stop
     start = _best_start_before(sequence, earliest, profile, stop, context.types)
     if _op_counts(sequence[start:stop], context.types) == profile.ops:
         return start
@@ -214,10 +215,10 @@ def _is_alternate_block(
     a a a b a a a b a a a b        b is such a block; in `b a a a b a a a b a a` it is the first block of each stage
     """
     words, once = ([element.word for element in part] for part in (sequence[start:stop], repetition))
-    begins = _occurrences([*words, *once], sequence)
-    apart = len(begins) > 1 and begins[1] - begins[0] >= len(words) + len(once)
-    leads = apart and begins[0] + len(words) == _occurrences(once, sequence)[0]
-    if leads or len(_occurrences(words, sequence)) < MIN_ALTERNATE_BLOCKS:
+    starts = _occurrences([*words, *once], sequence)
+    is_spaced = len(starts) > 1 and starts[1] - starts[0] >= len(words) + len(once)
+    leads_stages = is_spaced and starts[0] + len(words) == _occurrences(once, sequence)[0]
+    if leads_stages or len(_occurrences(words, sequence)) < MIN_ALTERNATE_BLOCKS:
         return False
     stretch, whole = _boxes_of(sequence[start:stop]), _boxes_of(repetition)
     widths = context.widths
@@ -225,8 +226,8 @@ def _is_alternate_block(
         widths.has_downsampling(stretch) and not widths.has_downsampling(whole)
     ):
         return False  # the first block of a stage
-    mine, other = (_op_counts(part, context.types) for part in (sequence[start:stop], repetition))
-    return mine != other and _have_equal_layers(mine, other)
+    stretch_ops, block_ops = (_op_counts(part, context.types) for part in (sequence[start:stop], repetition))
+    return stretch_ops != block_ops and _have_equal_layers(stretch_ops, block_ops)
 
 
 def _have_equal_layers(ops: Counter[str], other: Counter[str]) -> bool:
@@ -250,8 +251,8 @@ def _may_share_stage(
     It has their kernels and, unless channels change in each repetition (`tapers`), some of their channels. It
     downsamples if they do. If only the stretch downsamples, it does so before its last layers.
     """
-    mine, other = context.widths.output_channels(stretch), context.widths.output_channels(repetition)
-    if mine and other and not mine & other and not tapers:
+    channels, block_channels = context.widths.output_channels(stretch), context.widths.output_channels(repetition)
+    if channels and block_channels and not channels & block_channels and not tapers:
         return False
     if not context.widths.kernels(repetition) <= context.widths.kernels(stretch):
         return False
@@ -275,17 +276,17 @@ def begins_next_stage(sequence: FlowElements, repeat: Repeat, context: FoldConte
     """
     stop, period, widths = repeat.stop, repeat.period, context.widths
     starts = range(stop - 2 * period, stop + 2 * period, period)
-    one, last, behind, after = (sequence[start : start + period] for start in starts)
+    earlier, last, behind, after = (sequence[start : start + period] for start in starts)
     repeats = [element.word for element in behind] == [element.word for element in after]
-    steps = [widths.has_downsampling(_boxes_of(repetition)) for repetition in (one, last, behind)]
-    before, own, later = (widths.output_channels(_boxes_of(repetition)) for repetition in (one, last, behind))
+    steps = [widths.has_downsampling(_boxes_of(repetition)) for repetition in (earlier, last, behind)]
+    before, own, later = (widths.output_channels(_boxes_of(repetition)) for repetition in (earlier, last, behind))
     known = own or later
     if not behind or (known and own.isdisjoint(later)):
         return False
     if steps != [True, True, False] and not (repeats and (own.isdisjoint(before) if known else steps[1])):
         return False
-    mine, theirs = (_op_counts(repetition, context.types) for repetition in (last, behind))
-    if any(is_layer_type(kind) or kind in MIXING_OPS for kind in theirs - mine):
+    last_ops, next_ops = (_op_counts(repetition, context.types) for repetition in (last, behind))
+    if any(is_layer_type(kind) or kind in MIXING_OPS for kind in next_ops - last_ops):
         return False
     return near_repetition_start(sequence, stop - period, behind, stop, context) == stop - period
 
@@ -298,28 +299,28 @@ def _best_start_before(
     A stretch with more ops is preferred if fewer edges cross its start, or if no other is found.
     """
     ops: Counter[str] = Counter()
-    best, least, larger = stop, profile.size, stop
+    best_start, least_unlike, larger_start = stop, profile.size, stop
     has_stack = any(box.is_repetition for box in walk_groups(_boxes_of(profile.elements)))
     words = [element.word for element in profile.elements]
     for start in range(stop - 1, earliest - 1, -1):
         element = sequence[start]
-        held = types.type_counts(element.box)
-        given = element.memory and element.word not in words  # the result of an encoder
-        if element.stage or given or ops.total() + held.total() > MAX_FIRST_BLOCK_GROWTH * profile.size:
+        element_ops = types.type_counts(element.box)
+        is_memory = element.memory and element.word not in words  # the result of an encoder
+        if element.stage or is_memory or ops.total() + element_ops.total() > MAX_FIRST_BLOCK_GROWTH * profile.size:
             break
         if not has_stack and _is_stack_of_blocks(element.box):
             break  # another stage
         if [element.word] == words:
             break  # an equal block, not a part of one
-        ops.update(held)
+        ops.update(element_ops)
         unlike = profile.unlike_op_count(ops)
-        if 0 <= unlike < least:
-            best, least = start, unlike
-        if larger == stop and (profile.is_extended(ops, ops.total()) or profile.has_same_layers(ops)):
-            larger = start
-    cuts = [sequence[start - 1].cut if start else 0 for start in (larger, best)]
-    narrower = larger < best and cuts[0] < cuts[1]  # the start is not inside a block
-    return larger if best == stop or narrower else best
+        if 0 <= unlike < least_unlike:
+            best_start, least_unlike = start, unlike
+        if larger_start == stop and (profile.is_extended(ops, ops.total()) or profile.has_same_layers(ops)):
+            larger_start = start
+    cuts = [sequence[start - 1].cut if start else 0 for start in (larger_start, best_start)]
+    narrower = larger_start < best_start and cuts[0] < cuts[1]  # the start is not inside a block
+    return larger_start if best_start == stop or narrower else best_start
 
 
 def _is_stack_of_blocks(box: FlowBox) -> bool:
@@ -366,26 +367,26 @@ def _ends_stage(
     its name has the next number.
     """
     stretch, other, widths = _boxes_of(sequence[start:stop]), _boxes_of(repetition), context.widths
-    given = widths.output_channels(other)
+    channels = widths.output_channels(other)
     # A side output may belong to no block.
     main = [element.box for element in sequence[start:stop] if not element.side]
-    if given not in map(widths.output_channels, (stretch, main)) or widths.has_downsampling(other):
+    if channels not in map(widths.output_channels, (stretch, main)) or widths.has_downsampling(other):
         return False
     if (
-        not given
+        not channels
         and any(each.shortcut for each in repetition)
         and not any(each.shortcut for each in sequence[start:stop])
     ):
         return False  # only a sum requires equal channels
-    if not (is_complete or given or are_numbered([*other, *stretch])):
+    if not (is_complete or channels or are_numbered([*other, *stretch])):
         return False
     if not widths.has_downsampling(stretch):
         return True
-    later = next(
+    later_channels = next(
         filter(None, (widths.output_channels([each.box]) for each in sequence[stop : stop + MAX_WEIGHTLESS_ELEMENTS])),
         frozenset[int](),
     )
-    return bool(given and later) and given.isdisjoint(later)
+    return bool(channels and later_channels) and channels.isdisjoint(later_channels)
 
 
 def _best_end_after(
@@ -396,28 +397,28 @@ def _best_end_after(
     Without one, return the end of the longest stretch with at least half of a repetition and no other ops, and False.
     """
     ops: Counter[str] = Counter()
-    closing = {*_last_types(profile.elements[-1], context)} & ADD_OPS
+    last_add_ops = {*_last_types(profile.elements[-1], context)} & ADD_OPS
     has_source = any(each.source for each in profile.elements)
-    best, least, less = places.start, profile.size, places.start
+    best_end, least_unlike, incomplete_end = places.start, profile.size, places.start
     for place in places:
         element = sequence[place]
-        held = context.types.type_counts(element.box)
+        element_ops = context.types.type_counts(element.box)
         is_other_input = element.source and not has_source
-        if element.stage or is_other_input or ops.total() + held.total() > (1 + MAX_UNLIKE_SHARE) * profile.size:
+        if element.stage or is_other_input or ops.total() + element_ops.total() > (1 + MAX_UNLIKE_SHARE) * profile.size:
             break
-        ops.update(held)
+        ops.update(element_ops)
         unlike = profile.unlike_op_count(ops)
-        if 0 <= unlike < least:
-            best, least = place + 1, unlike
+        if 0 <= unlike < least_unlike:
+            best_end, least_unlike = place + 1, unlike
         if profile.is_part_of_repetition(ops) and not profile.lacks_half_of_layers(ops):
-            less = place + 1
+            incomplete_end = place + 1
         if (
-            closing
-            and closing <= {*_last_types(element, context)}
-            and all(ops[op] >= profile.ops[op] for op in closing)
+            last_add_ops
+            and last_add_ops <= {*_last_types(element, context)}
+            and all(ops[op] >= profile.ops[op] for op in last_add_ops)
         ):
             break  # at the last sum of the repetition
-    return (best, True) if best > places.start else (less, False)
+    return (best_end, True) if best_end > places.start else (incomplete_end, False)
 
 
 def _last_types(element: SequenceElement, context: FoldContext) -> Counter[str]:
@@ -443,8 +444,8 @@ def second_block_start(repetition: FlowElements, context: FoldContext) -> int:
     ops = [context.types.type_counts(element.box) for element in repetition]
     whole = sum(ops, Counter[str]())
     before: Counter[str] = Counter()
-    for place, held in enumerate(ops[:-1], 1):
-        before += held
+    for place, element_ops in enumerate(ops[:-1], 1):
+        before += element_ops
         size = before.total()
         if 2 * size < (1 - MAX_UNLIKE_SHARE) * whole.total() or repetition[place - 1].cut > 1:
             continue

@@ -137,8 +137,8 @@ def _is_self_contained(dag: Dag, boxes: list[int], early: set[int], users: list[
 
     `users` counts the users of each box that are not side outputs. False if more than `most` inputs would be visited.
     """
-    given = set(boxes)
-    left: dict[int, int] = {}
+    fed_boxes = set(boxes)
+    remaining_users: dict[int, int] = {}
     todo = list(boxes)
     while todo:
         sources = dag.before[todo.pop()]
@@ -146,14 +146,14 @@ def _is_self_contained(dag: Dag, boxes: list[int], early: set[int], users: list[
         if most < 0:
             return False
         for source in sources:
-            if source in given or source in early:
+            if source in fed_boxes or source in early:
                 continue
-            if source not in left:
-                left[source] = users[source]  # users not accounted for; at 0 only `boxes` need it
-            left[source] -= 1
-            if not left[source]:
+            if source not in remaining_users:
+                remaining_users[source] = users[source]  # users not accounted for; at 0 only `boxes` need it
+            remaining_users[source] -= 1
+            if not remaining_users[source]:
                 todo.append(source)
-    return not any(left.values())
+    return not any(remaining_users.values())
 
 
 def _find_collectors(dag: Dag, depth: list[int]) -> set[int]:
@@ -341,11 +341,11 @@ def _insert_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: lis
     # Several after one box are ordered by their other inputs.
     for needed, in_order in sorted(found, key=itemgetter(0)):
         slots.setdefault(max(needed[0], head - 1) if needed else len(line) - 1, []).extend(in_order)
-    made = slots.get(-1, [])
+    order = slots.get(-1, [])
     for spot, box in enumerate(line):
-        made.append(box)
-        made.extend(slots.get(spot, ()))
-    return made
+        order.append(box)
+        order.extend(slots.get(spot, ()))
+    return order
 
 
 def inverse_places(boxes: Sequence[int], count: int) -> list[int]:
@@ -409,17 +409,17 @@ def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -
     """
     # `begin`: the place of the earliest beginning above a box, -1 if none; `size`, by that place: how many boxes depend
     # on it.
-    begin = [-1] * len(line)  # by box
+    start_above = [-1] * len(line)  # by box
     size = [0] * len(line)
     starts: list[int] = []
-    given = _program_inputs(dag)
+    inputs = _program_inputs(dag)
     join = 0
     for position, box in enumerate(line):
         sources = dag.before[box]
         if broadcast:
             sources = [source for source in sources if source not in broadcast]
-        begins = [begin[source] for source in sources if begin[source] >= 0]
-        if not sources and (dag.before[box] or box in given or not given):
+        begins = [start_above[source] for source in sources if start_above[source] >= 0]
+        if not sources and (dag.before[box] or box in inputs or not inputs):
             begins = [position]
         if not begins:
             continue
@@ -429,10 +429,10 @@ def _start_of_last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -
                 starts.append(position)
             elif max(begins) > first:
                 join = position
-        begin[box] = first
+        start_above[box] = first
         size[first] += 1
-    least = max(4, MIN_PART_SHARE * len(line))
-    large = [position for position, held in enumerate(size) if held >= least]
+    min_size = max(4, MIN_PART_SHARE * len(line))
+    large = [position for position, box_count in enumerate(size) if box_count >= min_size]
     equal = (
         join > len(starts) >= MIN_EQUAL_PATHS and len({stop - start for start, stop in pairwise([*starts, join])}) == 1
     )

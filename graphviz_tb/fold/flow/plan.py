@@ -82,13 +82,13 @@ def fold_by_flow(
         runs[run.parent].append(run)
     kind = first_equal_levels(levels, series)
     planned: dict[int, list[NewGroup]] = {}
-    cut: list[int] = []
+    over_budget: list[int] = []
     # Levels that differ only in the numbers of names have no groups if one of them has none.
-    some = distinct_values(kind)
-    like = first_equal_levels(replace_label_numbers(levels, some), series, some)
-    bare: set[int] = set()
-    for number, equal in zip(some.tolist(), like.tolist(), strict=True):
-        if equal in bare:
+    distinct_kinds = distinct_values(kind)
+    equal_without_numbers = first_equal_levels(replace_label_numbers(levels, distinct_kinds), series, distinct_kinds)
+    without_groups: set[int] = set()
+    for number, equal in zip(distinct_kinds.tolist(), equal_without_numbers.tolist(), strict=True):
+        if equal in without_groups:
             planned[number] = []
             continue
         level = levels.level(number)
@@ -97,15 +97,15 @@ def fold_by_flow(
             level, _fold_level(level, symbols, types, widths, runs[level.parent], options, budget)
         )
         if budget.spent:
-            cut.append(level.parent)
+            over_budget.append(level.parent)
         elif not planned[number]:
-            bare.add(number)
+            without_groups.add(number)
     # Groups are numbered through the file.
     groups: list[NewGroup] = []
-    for number, alike in enumerate(kind.tolist()):
-        if planned[alike]:
-            groups.extend(_apply_plan(levels.level(number), planned[alike], len(groups)))
-    return groups, _fold_limit_notices(hierarchy, cut)
+    for number, planned_kind in enumerate(kind.tolist()):
+        if planned[planned_kind]:
+            groups.extend(_apply_plan(levels.level(number), planned[planned_kind], len(groups)))
+    return groups, _fold_limit_notices(hierarchy, over_budget)
 
 
 def _fold_limit_notices(hierarchy: Hierarchy, rows: list[int]) -> tuple[Notice, ...]:

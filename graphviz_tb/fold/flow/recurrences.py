@@ -157,25 +157,25 @@ def _cells(dag: Dag, context: FoldContext, how: GroupOrigin) -> Iterator[list[in
     layers: dict[frozenset[int], set[int]] = defaultdict(set)
     for gate, box in enumerate(dag.boxes):
         if _is_gate(box) and (found := _layers_before(dag, gate, context)):
-            given = frozenset(source for layer in found for source in dag.before[layer])
-            gates[given].add(gate)
-            layers[given] |= found
-    for given, found in layers.items():
-        if len(gates[given]) == CELL_GATES[how][0] and len(found) <= MAX_CELL_LAYERS:
+            inputs = frozenset(source for layer in found for source in dag.before[layer])
+            gates[inputs].add(gate)
+            layers[inputs] |= found
+    for inputs, found in layers.items():
+        if len(gates[inputs]) == CELL_GATES[how][0] and len(found) <= MAX_CELL_LAYERS:
             # Layers that others use too, such as one for the inputs of all steps, are inputs of the cell.
-            inside = _computed_from(dag, found, given, context)
-            own = {layer for layer in found if inside.issuperset(dag.after[layer])}
-            taken = {source for layer in own for source in dag.before[layer]} | (found - own)
-            inside = inside if own == found else _computed_from(dag, own, taken, context)
-            while ends := [
-                box for box in inside if dag.boxes[box].op in PASSING_OPS and inside.isdisjoint(dag.after[box])
-            ]:
-                inside.difference_update(ends)
+            cell = _computed_from(dag, found, inputs, context)
+            private_layers = {layer for layer in found if cell.issuperset(dag.after[layer])}
+            cell_inputs = {source for layer in private_layers for source in dag.before[layer]} | (
+                found - private_layers
+            )
+            cell = cell if private_layers == found else _computed_from(dag, private_layers, cell_inputs, context)
+            while ends := [box for box in cell if dag.boxes[box].op in PASSING_OPS and cell.isdisjoint(dag.after[box])]:
+                cell.difference_update(ends)
             # Input and state may be concatenated for one product.
-            joins = {box for box in given if plain_op_name(dag.boxes[box].op) in JOIN_TYPES}
-            joins = {box for box in joins if own.issuperset(dag.after[box])}
-            if _is_cell(dag, inside, gates[given], how):
-                yield sorted(inside | joins)
+            joins = {box for box in inputs if plain_op_name(dag.boxes[box].op) in JOIN_TYPES}
+            joins = {box for box in joins if private_layers.issuperset(dag.after[box])}
+            if _is_cell(dag, cell, gates[inputs], how):
+                yield sorted(cell | joins)
 
 
 def _layers_before(dag: Dag, gate: int, context: FoldContext) -> set[int]:

@@ -347,12 +347,12 @@ def _make_elements(
             box, symbol = _fold_region(dag, line[start : end + 1], tuple(symbols[start : end + 1]), context, depth)
         else:
             box, symbol = boxes[first], symbols[start]
-        held = [boxes[place] for place in line[start : end + 1]]
+        stretch = [boxes[place] for place in line[start : end + 1]]
         shortcut = fork and any(order.place[source] < start for source in dag.before[line[end]])
         source = not fork and not dag.before[first] and not (dag.outside and dag.outside[first])
         memory = not order.memory.isdisjoint(line[start : end + 1])
         sequence.append(
-            SequenceElement(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut, source, memory)
+            SequenceElement(box, symbol, symbol, cut[end], fork, False, side[first], stretch, shortcut, source, memory)
         )
         start = end + 1
     return sequence

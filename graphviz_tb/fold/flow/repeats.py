@@ -150,30 +150,29 @@ def _is_worth_folding(
     sequence: list[SequenceElement], start: int, stop: int, period: int, context: FoldContext
 ) -> bool:
     """Return whether a stretch is worth folding: large enough, and not a run of inputs, stages or unlike layers."""
-    first, count, once = sequence[start], (stop - start) // period, sequence[start : start + period]
-    again = count == 2 and sum(element.word == first.word for element in sequence) > 2 * count
-    if again and not any(context.types.maps_channels(element.box) for element in once):
+    first, count, repetition = sequence[start], (stop - start) // period, sequence[start : start + period]
+    recurs_elsewhere = count == 2 and sum(element.word == first.word for element in sequence) > 2 * count
+    if recurs_elsewhere and not any(context.types.maps_channels(element.box) for element in repetition):
         return False  # parts of blocks: the norm at the end of the last one, and the norm behind it
     alternate = period <= 2 and _alternate_between_two_widths(sequence[start:stop], context)
     if period == 1:
-        alone = not first.is_single_box or _are_few_unlike_layers(sequence[start:stop], context)
-        if alternate or alone:
+        if alternate or not first.is_single_box or _are_few_unlike_layers(sequence[start:stop], context):
             return False
-        unlike = len({name_form(sequence[index].box.name) for index in range(start, stop)}) > 1
-        if unlike and first.box.how == GroupOrigin.NAME:
+        has_unlike_names = len({name_form(sequence[index].box.name) for index in range(start, stop)}) > 1
+        if has_unlike_names and first.box.how == GroupOrigin.NAME:
             return False
         return first.box.ops >= MIN_STACK_OPS or count >= (
-            MIN_NAMED_INPUTS if unlike and first.source else MIN_SMALL_REPEATS
+            MIN_NAMED_INPUTS if has_unlike_names and first.source else MIN_SMALL_REPEATS
         )
     alternate = alternate or _have_kernels_in_turn(sequence[start:stop], period, context)
-    if not alternate and _has_smaller_period([element.word for element in once]):
+    if not alternate and _has_smaller_period([element.word for element in repetition]):
         return False
     # Two stages with repeats inside stay stages side by side.
-    if count < 3 and any(holds_stack(element.box) for element in once):
+    if count < 3 and any(holds_stack(element.box) for element in repetition):
         return False
-    ops = sum(element.box.ops_per_repetition for element in once)
+    ops = sum(element.box.ops_per_repetition for element in repetition)
     return ops >= MIN_STACK_OPS or (
-        count >= MIN_SMALL_REPEATS and context.widths.holds_layer(element.box for element in once)
+        count >= MIN_SMALL_REPEATS and context.widths.holds_layer(element.box for element in repetition)
     )
 
 
@@ -255,11 +254,11 @@ def _best_alignment(
 
         def key(repeat: Repeat) -> tuple[object, ...]:
             # Prefer fully equal repetitions.
-            uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
+            unlike_count = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             near = count_near_blocks(sequence, repeat, context) if context.budget.take(2 * period) else (0, 0)
             borders = _alignment_key(sequence, repeat, context)
-            wide = len({frozenset[int]().union(*channels[at - start : to - start]) for at, to in repeat.repetitions()})
-            return not uneven, -wide, template(repeat) == known, sum(near) > 1, near, *borders
+            sets = {frozenset[int]().union(*channels[at - start : to - start]) for at, to in repeat.repetitions()}
+            return not unlike_count, -len(sets), template(repeat) == known, sum(near) > 1, near, *borders
 
         best = max(choices, key=key)
     rotations.setdefault(sorted_words, template(best))
@@ -382,9 +381,9 @@ def _stack_blocks_of_stages(sequence: list[SequenceElement], context: FoldContex
     """
     units = {element.box.unit for element in sequence if element.box.is_repetition and not element.box.sideways}
     folded: list[SequenceElement] = []
-    done = 0
+    next_number = 0
     for number, element in enumerate(sequence):
-        if number < done:
+        if number < next_number:
             continue
         if folded and element.box.is_repetition:
             before = folded[-1]
@@ -394,21 +393,21 @@ def _stack_blocks_of_stages(sequence: list[SequenceElement], context: FoldContex
                 continue
         folded.append(element)
         stop = len(folded) - 1
-        headed = stop > 0 and folded[stop - 1].word == ("head", element.symbol)
-        if element.box.is_repetition or not (headed or element.symbol in units):
+        follows_head = stop > 0 and folded[stop - 1].word == ("head", element.symbol)
+        if element.box.is_repetition or not (follows_head or element.symbol in units):
             continue
         start = near_repetition_start(folded, 0, [element], stop, context)
-        done = near_repetition_end(sequence, [element], number + 1, len(sequence), context)
-        whole, last = folded[start:], sequence[number + 1 : done]
-        if not last and start == stop:
+        next_number = near_repetition_end(sequence, [element], number + 1, len(sequence), context)
+        stacked, behind = folded[start:], sequence[number + 1 : next_number]
+        if not behind and start == stop:
             continue
-        blocks = [*([_as_block(whole[:-1], context)] if start < stop else []), element.box]
-        blocks += [_as_block(last, context)] if last else []
-        whole += last
-        if start and _are_of_same_stage(folded[start - 1], whole, element, context):
+        blocks = [*([_as_block(stacked[:-1], context)] if start < stop else []), element.box]
+        blocks += [_as_block(behind, context)] if behind else []
+        stacked += behind
+        if start and _are_of_same_stage(folded[start - 1], stacked, element, context):
             start -= 1
-            blocks, whole = [*blocks_of(folded[start]), *blocks], [folded[start], *whole]
-        folded[start:] = [stack_of_blocks(blocks, element.symbol, whole, context)]
+            blocks, stacked = [*blocks_of(folded[start]), *blocks], [folded[start], *stacked]
+        folded[start:] = [stack_of_blocks(blocks, element.symbol, stacked, context)]
     return folded
 
 

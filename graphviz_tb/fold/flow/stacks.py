@@ -118,14 +118,14 @@ def fold_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: Symbol
 def _gather_runs(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolTable) -> list[FlowBox]:
     """Return a list of boxes with each complete run folded, in the place of its first member."""
     boxes = _absorb_run_ends(boxes, by_row, symbols)
-    held: dict[str, list[FlowBox]] = {}
+    found_members: dict[str, list[FlowBox]] = {}
     for box in boxes:
         if box.row in by_row and not box.feeders:
-            held.setdefault(by_row[box.row].name, []).append(box)
+            found_members.setdefault(by_row[box.row].name, []).append(box)
     kept: list[FlowBox] = []
     for box in boxes:
         run = by_row.get(box.row)
-        members = held.get(run.name, []) if run else []
+        members = found_members.get(run.name, []) if run else []
         # An incomplete run is not a series, and a run that is all of a group needs no box.
         if run is None or box.feeders or len(members) < len(run.members) or len(members) == len(boxes):
             kept.append(box)
@@ -203,15 +203,15 @@ def _stack_runs(
         if (source := owner.get(rows[start])) and (target := owner.get(rows[stop])) and source is not target
     }
     chains = [run for run in found if all((id(one), id(other)) in fed for one, other in pairwise(blocks[id(run[0])]))]
-    made = {
+    stack_of_first = {
         id(first): make_stack(
             context.symbols, list(map(as_stack_member, blocks[id(first)])), blocks[id(first)][-1].symbol
         )
         for first, *_ in chains
     }
-    gone = {id(box) for run in chains for box in run[1:]}
-    for each in _box_lists(boxes):
-        each[:] = [made.get(id(box), box) for box in each if id(box) not in gone]
+    stacked_ids = {id(box) for run in chains for box in run[1:]}
+    for siblings in _box_lists(boxes):
+        siblings[:] = [stack_of_first.get(id(box), box) for box in siblings if id(box) not in stacked_ids]
     return boxes
 
 
@@ -232,13 +232,14 @@ def _find_numbered_runs(boxes: list[FlowBox], context: FoldContext) -> list[list
     last may compute less.
     """
     scopes = {
-        place: held
+        place: scopes_inside
         for place, box in enumerate(boxes)
-        if not box.sideways and all(map(_is_scope_box, held := [_scope_in_member(each) for each in _blocks_of([box])]))
+        if not box.sideways
+        and all(map(_is_scope_box, scopes_inside := [_scope_in_member(each) for each in _blocks_of([box])]))
     }
     if len(scopes) < 2:  # only saves time
         return []
-    forms = {place: name_form(held[0].name) for place, held in scopes.items()}
+    forms = {place: name_form(scopes_inside[0].name) for place, scopes_inside in scopes.items()}
     count = Counter(forms.values())
     found = []
     for form, places in groupby(range(len(boxes)), forms.get):

@@ -41,16 +41,16 @@ def fold_heads(sequence: FlowElements, context: FoldContext) -> list[SequenceEle
         and _is_plausible_head(sequence[start:number], sequence[number], repeated[sequence[number].symbol] > 1, context)
     }
     runs = [number for number in runs if number in starts or repeated[sequence[number].symbol] > 1]
-    beginning = Counter(sequence[number].symbol for number in runs)
-    headed = Counter(sequence[number].symbol for number in starts)
+    run_counts = Counter(sequence[number].symbol for number in runs)
+    head_counts = Counter(sequence[number].symbol for number in starts)
     folded: list[SequenceElement] = []
-    taken = 0
+    end_of_previous = 0
     for number, start in starts.items():
         symbol = sequence[number].symbol
-        if start >= taken and headed[symbol] > MIN_HEADED_SHARE * beginning[symbol]:
-            folded += [*sequence[taken:start], _make_head(sequence[start:number], symbol, context)]
-            taken = number
-    return [*folded, *sequence[taken:]]
+        if start >= end_of_previous and head_counts[symbol] > MIN_HEADED_SHARE * run_counts[symbol]:
+            folded += [*sequence[end_of_previous:start], _make_head(sequence[start:number], symbol, context)]
+            end_of_previous = number
+    return [*folded, *sequence[end_of_previous:]]
 
 
 def _is_plausible_head(head: FlowElements, block: SequenceElement, repeated: bool, context: FoldContext) -> bool:
@@ -70,20 +70,20 @@ def _find_head_start(sequence: FlowElements, run: int, context: FoldContext) -> 
     """Return where the head of the run of blocks at place `run` begins; `run` itself if it has none."""
     # Backwards from the run: a head has all but the last box (the sum with the shortcut), in the same order.
     *wanted, shortcut = [box.symbol for box in sequence[run].boxes]
-    left, stray = len(wanted), MAX_HEAD_STRAYS
+    missing, strays_left = len(wanted), MAX_HEAD_STRAYS
     # A block with a shortcut may end in a dropout, which its head lacks.
-    drops = left > 1 and not context.types.maps_channels(sequence[run].boxes[-2])
+    may_drop = missing > 1 and not context.types.maps_channels(sequence[run].boxes[-2])
     for number in range(run - 1, -1, -1):
         for symbol in [box.symbol for box in reversed(sequence[number].boxes)]:
-            if left == len(wanted) and drops and symbol == wanted[-2] != wanted[-1]:
-                left -= 1
-            if left and wanted[left - 1] == symbol:
-                left -= 1
-            elif stray and symbol != shortcut:
-                stray -= 1
+            if missing == len(wanted) and may_drop and symbol == wanted[-2] != wanted[-1]:
+                missing -= 1
+            if missing and wanted[missing - 1] == symbol:
+                missing -= 1
+            elif strays_left and symbol != shortcut:
+                strays_left -= 1
             else:
                 return run
-        if not left:
+        if not missing:
             # Count the parts of layers.
             boxes = sum(len(element.box.members) or 1 for element in sequence[number:run])
             return number if max(boxes, len(wanted)) >= MIN_HEAD_BOXES else run
@@ -306,14 +306,14 @@ def _find_stage_body(sequence: FlowElements) -> object | None:
         for element in sequence
         if isinstance(element.word, tuple) and element.word[0] == "stack" and element.box.ops >= MIN_STACK_OPS
     ]
-    held = {
+    stage_units = {
         member.unit for element in sequence if element.stage for member in element.box.members if member.is_repetition
     }
     count = Counter(word for _, word in repeats)
     staged = any(element.stage for element in sequence)
     ops: dict[object, int] = {}
     for element, word in repeats:
-        if word[1] in held if staged else count[word] > 1:
+        if word[1] in stage_units if staged else count[word] > 1:
             ops[word] = ops.get(word, 0) + element.box.ops
     return max(ops, key=ops.__getitem__, default=None)
 

@@ -110,8 +110,8 @@ def _borders_of_blocks(dag: Dag, borders: dict[int, frozenset[int]], length: int
     Elsewhere a box and its norm are such a pair. Before the first equal pairs, in the stem, all places count. There are
     no places if there are too few equal pairs.
     """
-    single = [0, *(border for border, live in borders.items() if len(live) < STREAMS), length]
-    start, stop = max(pairwise(single), key=lambda pair: pair[1] - pair[0])
+    single_borders = [0, *(border for border, live in borders.items() if len(live) < STREAMS), length]
+    start, stop = max(pairwise(single_borders), key=lambda pair: pair[1] - pair[0])
     pairs = {
         border: tuple(sorted(dag.boxes[box].symbol for box in live))
         for border, live in borders.items()
@@ -119,11 +119,11 @@ def _borders_of_blocks(dag: Dag, borders: dict[int, frozenset[int]], length: int
     }
     # A stream is used in the block and around it, and just once where it ends.
     count = Counter(pairs.values())
-    by_ended: dict[int, list[int]] = {ended: [] for ended in range(STREAMS + 1)}
+    borders_by_ends: dict[int, list[int]] = {ended: [] for ended in range(STREAMS + 1)}
     for border, pair in sorted(pairs.items()):
         if count[pair] >= MIN_BORDERS:
-            by_ended[sum(len(dag.after[box]) == 1 for box in borders[border])].append(border)
-    equal, *last = by_ended.values()
+            borders_by_ends[sum(len(dag.after[box]) == 1 for box in borders[border])].append(border)
+    equal, *last = borders_by_ends.values()
     equal = [*equal, *(border for ends in last for border in [end for end in ends if equal and end > equal[-1]][:1])]
     first = min(equal, default=stop)
     if not equal:

@@ -76,7 +76,9 @@ def title_groups(boxes: Sequence[FlowBox], context: FoldContext, hierarchy: Hier
         box = todo.pop()
         order.append(box)
         todo += [*box.members, *box.feeders]
-    ranges = {id(part) for box in order if box.is_repetition for part in box.members if part.how == GroupOrigin.SEGMENT}
+    segment_ids = {
+        id(part) for box in order if box.is_repetition for part in box.members if part.how == GroupOrigin.SEGMENT
+    }
     human_named: set[int] = set()  # boxes with names given by people
     for box in reversed(order):  # members first
         if box.how == GroupOrigin.NAME and not box.is_repetition:
@@ -87,8 +89,8 @@ def title_groups(boxes: Sequence[FlowBox], context: FoldContext, hierarchy: Hier
         if box.how in IDIOM_ORIGINS:
             box.name = _shared_name(box, context) or _idiom_word(box.how)
         if box.members and not box.name:
-            if box.is_repetition or id(box) in ranges:
-                members = [end for member in box.members for end in _end_repetitions(member, ranges)]
+            if box.is_repetition or id(box) in segment_ids:
+                members = [end for member in box.members for end in _end_repetitions(member, segment_ids)]
                 _call_alike(members, context.vocabulary)
                 whole = len(members) == len(box.members)
                 box.name = _title_stack(members, context.vocabulary, hierarchy, human_named, whole)
@@ -244,16 +246,16 @@ def _title_from_members(box: FlowBox, context: FoldContext, human_named: Set[int
         return ""
     heaviest = _heaviest_part(box, context, human_named)
     if len(members) == 1:
-        whole = box.how == GroupOrigin.REPEAT or groups == [box.members[-1]]
-        return heaviest or (members[0].name if whole else "")
-    single = [
+        covers_end = box.how == GroupOrigin.REPEAT or groups == [box.members[-1]]
+        return heaviest or (members[0].name if covers_end else "")
+    repetitions = [
         end
         for member in members
         for end in (member.members[:: len(member.members) - 1] if member.is_repetition else [member])
     ]
-    ranged = _name_range([end.name for end in single], len(single) == len(members))
-    if NUMBER_RANGE.search(ranged) and ENDS_SEPARATOR not in ranged:
-        return ranged
+    name_range = _name_range([end.name for end in repetitions], len(repetitions) == len(members))
+    if NUMBER_RANGE.search(name_range) and ENDS_SEPARATOR not in name_range:
+        return name_range
     text = LIST_SEPARATOR.join(member.name for member in members)
     fits = len(members) <= MAX_TITLE_MEMBERS and len(text) <= MAX_TITLE_LETTERS
     if fits and not (heaviest and not all(map(context.widths.parameter_count, members))):
@@ -368,14 +370,14 @@ def _name_range(names: Sequence[str], whole: bool = True) -> str:
     parts = [NAME_PARTS.findall(name) for name in names]
     if len({len(words) for words in parts}) == 1:
         # Names of one form that differ in one place, or equally in several: write a range there.
-        differ = [place for place, words in enumerate(zip(*parts, strict=True)) if len(set(words)) > 1]
-        one, *_ = parts  # equal in all other places
-        alike = len({tuple([words[place] for words in parts]) for place in differ}) == 1
-        if alike and (len(one) > 1 or names[0].isdigit()):
-            said = _range_words([words[differ[0]] for words in parts], whole)
-            words = [said if place in differ else word for place, word in enumerate(one)]
-            for place in differ:
-                if not ("".join(one[:place]).endswith("[") and "".join(one[place + 1 :]).startswith("]")):
+        differing = [place for place, words in enumerate(zip(*parts, strict=True)) if len(set(words)) > 1]
+        sample, *_ = parts  # equal in all other places
+        differ_equally = len({tuple([words[place] for words in parts]) for place in differing}) == 1
+        if differ_equally and (len(sample) > 1 or names[0].isdigit()):
+            number_range = _range_words([words[differing[0]] for words in parts], whole)
+            words = [number_range if place in differing else word for place, word in enumerate(sample)]
+            for place in differing:
+                if not ("".join(sample[:place]).endswith("[") and "".join(sample[place + 1 :]).startswith("]")):
                     words[place] = f"[{words[place]}]"  # PyTorch has brackets already: Block[3]
             return "".join(words)
     first, *others = dict.fromkeys(map(name_form, names))
@@ -429,17 +431,19 @@ def group_addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[i
     """Return the address of each group of a level by `id`; none equals a name or label of its `children`."""
     address_of: dict[int, str] = {}
     taken = set(children)
-    left = list(boxes)
+    unaddressed = list(boxes)
     for say in ADDRESS_FORMS:
-        said = [say(box).replace("/", "|") for box in left]  # a "/" would look like a scope of the file
-        count = Counter(said)
-        alone = [name not in taken and count[name] == 1 for name in said]
-        address_of.update((id(box), name) for box, name, is_alone in zip(left, said, alone, strict=True) if is_alone)
+        addresses = [say(box).replace("/", "|") for box in unaddressed]  # a "/" would look like a scope of the file
+        count = Counter(addresses)
+        is_unique = [name not in taken and count[name] == 1 for name in addresses]
+        address_of.update(
+            (id(box), name) for box, name, is_alone in zip(unaddressed, addresses, is_unique, strict=True) if is_alone
+        )
         # An ambiguous text is never an address.
-        taken.update(said)
-        left = [box for box, is_alone in zip(left, alone, strict=True) if not is_alone]
+        taken.update(addresses)
+        unaddressed = [box for box, is_alone in zip(unaddressed, is_unique, strict=True) if not is_alone]
     following: dict[str, int] = {}  # next number by name: thousands may share one
-    for box in left:
+    for box in unaddressed:
         word = box.name.replace("/", "|")
         number = following.get(word, FIRST_ADDRESS_NUMBER)
         while (name := f"{word} ({number})") in taken:

@@ -84,10 +84,10 @@ class OpTypes:
         if box.how == GroupOrigin.INDEX:
             return Counter()
         if box.members:
-            held = sum((self.type_counts(member) for member in box.members), Counter[str]())
+            counts = sum((self.type_counts(member) for member in box.members), Counter[str]())
             if box.how == GroupOrigin.ATTENTION:
-                held -= Counter({op: count for op, count in held.items() if op in ADD_OPS or op in REARRANGE_OPS})
-            return held
+                counts -= Counter({op: count for op, count in counts.items() if op in ADD_OPS or op in REARRANGE_OPS})
+            return counts
         own = Counter([box.op]) if box.op else self._count_ops_below(box)
         return sum((self.type_counts(feeder) for feeder in box.feeders), own)
 
@@ -158,41 +158,41 @@ class ChannelWidths:
         0 if there is no such kernel or its shape is unknown.
         """
         graph = self.hierarchy.graph
-        works = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
-        slides = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS)
-        spreads = graph.nodes_of_types(lambda op: op in DEPTHWISE_OPS)
-        given, kernel = np.zeros(len(graph), np.int64), np.zeros(len(graph), np.int32)
+        has_kernel = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS or op in MATRIX_PRODUCT_OPS)
+        is_convolution = graph.nodes_of_types(lambda op: op in CONVOLUTION_OPS)
+        is_depthwise = graph.nodes_of_types(lambda op: op in DEPTHWISE_OPS)
+        channels, kernel = np.zeros(len(graph), np.int64), np.zeros(len(graph), np.int32)
         # A trace records the shapes of results, but not of weights.
-        for node in np.flatnonzero(works & (self._trace_weight_counts > 0)).tolist():
+        for node in np.flatnonzero(has_kernel & (self._trace_weight_counts > 0)).tolist():
             result = self._recorded_shape(node)
-            given[node] = _as_channels(result[1 if slides[node] else -1]) if len(result) > 1 else 0
+            channels[node] = _as_channels(result[1 if is_convolution[node] else -1]) if len(result) > 1 else 0
         sizes: dict[Shape, int] = {}
-        for node in np.flatnonzero(slides & (self._trace_weight_counts > 0)).tolist():
+        for node in np.flatnonzero(is_convolution & (self._trace_weight_counts > 0)).tolist():
             if window := self._recorded_window(node):
                 kernel[node] = sizes.setdefault(window, 1 + len(sizes))
         for node, layer in self._layer_of_node.items():
             config = _own_config(layer)
             filters, sides = config.get("filters", config.get("units")), _as_sizes(config.get("kernel_size"))
-            given[node] = _as_channels(filters)
+            channels[node] = _as_channels(filters)
             if sides:
                 kernel[node] = sizes.setdefault(sides, 1 + len(sizes))
         origin = graph.meaning.origin
         if not len(origin):
-            return given, kernel
+            return channels, kernel
         # A kernel may be standardised first (Qiao et al. 2019).
-        used = (origin >= 0) | self._computed_from_weights
-        edges = np.flatnonzero(works[graph.target] & ~graph.control & used[graph.source])
+        carries_weight = (origin >= 0) | self._computed_from_weights
+        edges = np.flatnonzero(has_kernel[graph.target] & ~graph.control & carries_weight[graph.source])
         shapes = graph.meaning.shapes() if len(edges) else {}
         for node, source in zip(graph.target[edges].tolist(), graph.source[edges].tolist(), strict=True):
             shape = shapes.get(int(origin[source])) or self._recorded_shape(source)
             if shape and len(shape) > 1:
                 op = graph.op_types[graph.op[node]]
                 outputs, _, window = kernel_sizes(op, shape, _is_kernel_turned(graph, node, op))
-                if not spreads[node]:
-                    given[node] = _as_channels(outputs)
-                if slides[node] and window:
+                if not is_depthwise[node]:
+                    channels[node] = _as_channels(outputs)
+                if is_convolution[node] and window:
                     kernel[node] = sizes.setdefault(window, 1 + len(sizes))
-        return given, kernel
+        return channels, kernel
 
     @cached_property
     def _layer_of_node(self) -> dict[int, Layer]:
@@ -341,9 +341,9 @@ class ChannelWidths:
         if len(numbers) < 3 or not all(each.isdecimal() for several in numbers for each in several):
             return ()
         window = []
-        for size, result, step, pad, apart in zip(before, after, *(map(int, each) for each in numbers), strict=False):
+        for size, result, step, pad, rate in zip(before, after, *(map(int, each) for each in numbers), strict=False):
             spread = 2 * pad + (size - result if step == 1 and size and result else 0)
-            window.append(spread // apart + 1 if apart and (step == 1 or pad) else 0)
+            window.append(spread // rate + 1 if rate and (step == 1 or pad) else 0)
         return tuple(window) if window and min(window) > 0 else ()
 
     def are_stages(self, boxes: Sequence[FlowBox], least: int = 2) -> bool:
@@ -360,12 +360,16 @@ class ChannelWidths:
                 return False
         later = int(len(boxes) > MIN_SHRINKING_STAGES)  # the first stage may have the resolution of the stem
         if all(
-            self.has_downsampling([box]) and not all(self.has_downsampling([each]) for each in held)
-            for box, held in zip(boxes[later:], blocks[later:], strict=True)
+            self.has_downsampling([box]) and not all(self.has_downsampling([each]) for each in box_blocks)
+            for box, box_blocks in zip(boxes[later:], blocks[later:], strict=True)
         ):
             return True
-        given = [frozenset.intersection(*(self.output_channels([each]) for each in held)) for held in blocks]
-        return all(given) and 2 * (1 + sum(one != other for one, other in pairwise(given))) > max(2, len(boxes))
+        shared_channels = [
+            frozenset.intersection(*(self.output_channels([each]) for each in box_blocks)) for box_blocks in blocks
+        ]
+        return all(shared_channels) and 2 * (1 + sum(one != other for one, other in pairwise(shared_channels))) > max(
+            2, len(boxes)
+        )
 
     def stage_borders(self, blocks: Sequence[FlowBox]) -> list[int]:
         """Return the numbers of the equal blocks at which a new stage begins; empty if there is one stage.
