@@ -66,21 +66,26 @@ def fold_repeats(sequence: FlowElements, context: FoldContext) -> list[SequenceE
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Stack scopes of one class with consecutive numbers, and stacks of them: the blocks of a stage may differ."""
-    folded: list[SequenceElement] = []
+    runs: list[list[SequenceElement]] = []
     for element in sequence:
-        before = folded[-1] if folded else None
-        if before is not None and _continues_numbers(before, element, context):
-            blocks = [*blocks_of(before), *blocks_of(element)]
-            folded[-1] = stack_of_blocks(blocks, blocks[-1].symbol, [before, element], context)
+        if runs and _continues_numbers(runs[-1][-1], element, context):
+            runs[-1].append(element)
         else:
-            folded.append(element)
-    return folded
+            runs.append([element])
+    return [run[0] if len(run) == 1 else _stack_of_stage(run, context) for run in runs]
+
+
+def _stack_of_stage(run: FlowElements, context: FoldContext) -> SequenceElement:
+    blocks = [block for element in run for block in blocks_of(element)]
+    return stack_of_blocks(blocks, blocks[-1].symbol, run, context)
 
 
 def _continues_numbers(before: SequenceElement, element: SequenceElement, context: FoldContext) -> bool:
     """Return whether an element is the next block of the stage of `before`, or a stack of the next blocks."""
     blocks = blocks_of(element)
-    if before.stage or element.stage or any(holds_stack(block) for block in (*blocks_of(before), *blocks)):
+    if any(each.stage or each.box.sideways for each in (before, element)) or any(
+        map(holds_stack, (*blocks_of(before), *blocks))
+    ):
         return False
     return are_blocks_of_one_stage(blocks_of(before)[-1], blocks[0], context) and not any(
         map(context.widths.has_downsampling, ([block] for block in blocks))
