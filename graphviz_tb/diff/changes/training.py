@@ -635,9 +635,9 @@ class TrainingParts:
         """Return the variables that some ops write."""
         return {variable for variable in self.bodies.layers.written_variables[list(nodes)].tolist() if exists(variable)}
 
-    def updated_by(self, nodes: Sequence[int]) -> Ints:
+    def updated_by(self, nodes: Sequence[int]) -> list[int]:
         """Return the weights that some ops update."""
-        return self.bodies.layers.written_variables[[node for node in nodes if self.updates[node]]]
+        return sorted(self._written_by([node for node in nodes if self.updates[node]]))
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
         """Return whether ops compute a learning rate, or read it from a variable that nothing writes."""
