@@ -21,7 +21,7 @@ from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.graphs.traversal import needed_only_by, reachable_from, reachable_mask
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Setting
-from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
+from graphviz_tb.model.columns import Bools, distinct_values, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
