@@ -170,8 +170,8 @@ def _is_worth_folding(
         return first.box.ops >= MIN_STACK_OPS or count >= (
             MIN_NAMED_INPUTS if unlike and first.source else MIN_SMALL_REPEATS
         )
-    alternate = alternate or _have_kernels_in_turn(sequence[start:stop], period, context)
-    if not alternate and _has_smaller_period([element.word for element in once]):
+    divides = not alternate and _has_smaller_period([element.word for element in once])
+    if divides and not _have_kernels_in_turn(sequence[start:stop], period, context):
         return False
     # Two stages with repeats inside stay stages side by side.
     if count < 3 and any(holds_stack(element.box) for element in once):
@@ -205,9 +205,10 @@ def _alternate_between_two_widths(run: FlowElements, context: FoldContext) -> bo
 
 def _have_kernels_in_turn(run: FlowElements, period: int, context: FoldContext) -> bool:
     """Return whether layers with kernels in turn, as 3×3 and 1×1, are blocks: two of them end in equal channels."""
-    exits = [context.widths.exit_channels(element.box) for element in run[period - 1 :: period]]
-    in_turn = not _has_smaller_period([(element.word, element.kernels) for element in run[:period]])
-    return in_turn and any(one and one == other for one, other in pairwise(exits))
+    if _has_smaller_period([(element.word, element.kernels) for element in run[:period]]):
+        return False
+    exits = (context.widths.exit_channels(element.box) for element in run[period - 1 :: period])
+    return any(one and one == other for one, other in pairwise(exits))
 
 
 def _has_smaller_period(words: Sequence[object]) -> bool:
