@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 
 from graphviz_tb.fold.flow.box import MIN_STACK_OPS, Dag, FlowBox, SymbolTable, contract_groups, make_stack, walk_groups
@@ -41,6 +41,8 @@ def stack_same_neighbours(dag: Dag, symbols: SymbolTable) -> Dag:
 
 # Series on a folded level: runs of numbered names that are side by side in one group.
 
+MAX_PAIRING_ROUNDS = 8  # rounds of dropping runs; after them, only runs that depend on no other are kept
+
 
 def _make_series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: SymbolTable) -> FlowBox:
     symbol, ops = (
@@ -55,13 +57,49 @@ def _make_series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: Symbol
 def stack_parallel_runs(dag: Dag, runs: Iterable[SeriesRun], symbols: SymbolTable) -> Dag:
     """Fold runs whose members all have the same inputs and the same users: they are parallel in any picture."""
     place = {box.row: index for index, box in enumerate(dag.boxes) if not box.feeders}
-    stacks = []
-    for run in runs:
-        members = [place[row] for row in run.members if row in place]
-        ways = {(tuple(sorted(dag.before[box])), tuple(sorted(dag.after[box]))) for box in members}
-        if len(members) == len(run.members) and len(ways) == 1:
-            stacks.append((members, _make_series_box([dag.boxes[box] for box in members], run, symbols)))
+    whole = [run for run in runs if all(row in place for row in run.members)]
+    stacks = [
+        (members, _make_series_box([dag.boxes[index] for index in members], run, symbols))
+        for run, members in _parallel_runs(dag, {run: [place[row] for row in run.members] for run in whole})
+    ]
     return contract_groups(dag, stacks)
+
+
+def _parallel_runs(dag: Dag, runs: Mapping[SeriesRun, list[int]]) -> list[tuple[SeriesRun, list[int]]]:
+    """Return the runs whose members all have the same inputs and the same users.
+
+    Members with numbered users (`head_0 ─▶ prior_0`, `head_1 ─▶ prior_1` …) count as equal if both runs fold and each
+    also has other neighbours; otherwise each number is a separate tower. Runs depend on each other: drop those that
+    fail, and check the rest again.
+    """
+    left = dict(runs)
+    for _ in range(MAX_PAIRING_ROUNDS):
+        known = {member: (run.name, number) for run, members in left.items() for number, member in enumerate(members)}
+        fitting = {run: members for run, members in left.items() if _have_same_neighbours(dag, members, known)}
+        if len(fitting) == len(left):
+            return list(left.items())
+        left = fitting
+    return [(run, members) for run, members in left.items() if _have_same_neighbours(dag, members, {})]
+
+
+def _have_same_neighbours(dag: Dag, members: Sequence[int], known: Mapping[int, tuple[str, int]]) -> bool:
+    """Return whether the members of a run have equal inputs and users.
+
+    A neighbour in a run of `known` (run name and position by box) counts as the run if it has the member's number.
+    """
+
+    def side(number: int, box: int, others: Sequence[int]) -> tuple[tuple[str, int], ...]:
+        of_number = [other for other in others if known.get(other, ("", -1))[1] == number]
+        paired = {other: known[other][0] for other in of_number if dag.boxes[box].scope or dag.boxes[other].scope}
+        if len(paired) == len(others):
+            paired = {}
+        return tuple(sorted((paired[other], -1) if other in paired else ("", other) for other in others))
+
+    ways = (
+        (side(number, box, dag.before[box]), side(number, box, dag.after[box])) for number, box in enumerate(members)
+    )
+    first = next(ways)
+    return all(way == first for way in ways)
 
 
 def fold_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: SymbolTable) -> list[FlowBox]:
