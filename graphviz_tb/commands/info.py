@@ -130,9 +130,9 @@ def _print_info(model: str, options: Options, as_json: bool, sort: str, top: int
             raise
         entries, report = (), None  # a log without a graph, or checkpoints
     if as_json:
-        logged = {"runs": run_values(runs), "checkpoints": checkpoint_values(checkpoints)}
         from graphviz_tb.commands.table import print_json
 
+        logged = {"runs": run_values(runs), "checkpoints": checkpoint_values(checkpoints)}
         print_json({**_info_json(source, entries, report), **logged})
     else:
         _print_report(source, entries, report, runs, checkpoints, top, quiet)

@@ -58,6 +58,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def print_json(document: Mapping[str, Any]) -> None:
+    """Print a document as indented JSON."""
     print_lines(json_lines(document))
 
 

@@ -74,7 +74,7 @@ def align_exports(old: DiffInput, new: DiffInput) -> tuple[DiffInput, DiffInput]
         return old, new
     # Ops that only one graph has replace equal chains in the other; so does the op of a chain that only one can have.
     types = set(old.graph.op_types), set(new.graph.op_types)
-    exchanged = activations_through(types[0] ^ types[1])
+    exchanged = _activations_through(types[0] ^ types[1])
     old, new = (
         _join_chains(side, exchanged | (JOINED_OPS & other_types - own_types))
         for side, own_types, other_types in ((old, *types), (new, *types[::-1]))
@@ -84,7 +84,7 @@ def align_exports(old: DiffInput, new: DiffInput) -> tuple[DiffInput, DiffInput]
 
 def _join_chains(exported: DiffInput, wanted: AbstractSet[str]) -> DiffInput:
     """Return a graph with the `wanted` ops in place of chains that compute the same."""
-    joined = join_chains(exported.graph, wanted)
+    joined = _replace_chains(exported.graph, wanted)
     if joined is None:
         return exported
     definition, named = joined
@@ -385,7 +385,7 @@ class Chain:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def join_chains(graph: Graph, wanted: AbstractSet[str]) -> tuple[GraphDef, dict[str, str]] | None:
+def _replace_chains(graph: Graph, wanted: AbstractSet[str]) -> tuple[GraphDef, dict[str, str]] | None:
     """Return a graph with the `wanted` ops in place of chains of the same result, and names to give to these ops, by
     their present names; None if it has no such chain."""
     if not set(graph.op_types) & (_middle_ops(wanted) | (NORM_ROOT if wanted & NORMS.keys() else set())):
@@ -400,7 +400,7 @@ def _middle_ops(wanted: AbstractSet[str]) -> set[str]:
     return {op for row in ACTIVATIONS if row[0] in wanted for op in row[3]}
 
 
-def activations_through(ops: AbstractSet[str]) -> frozenset[str]:
+def _activations_through(ops: AbstractSet[str]) -> frozenset[str]:
     """Return the activations, except those of short chains, whose chains have one of these ops in the middle."""
     return frozenset(row[0] for row in ACTIVATIONS if row[3] & ops) - SHORT_CHAINS
 

@@ -21,7 +21,7 @@ import numpy as np
 from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.diff.columns.values import tensor_numbers
 from graphviz_tb.flatten import flatten
-from graphviz_tb.formats.onnx_settings import input_as_setting
+from graphviz_tb.formats.onnx_values import input_as_setting
 from graphviz_tb.graphs.tensors import claimed_element_count
 from graphviz_tb.graphs.traversal import needed_only_by
 from graphviz_tb.interpret import interpret

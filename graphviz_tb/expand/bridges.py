@@ -171,8 +171,8 @@ class BorderIndex:
         # An op that feeds itself crosses no border.
         plain, start, stop = plain[start != stop], start[start != stop], stop[start != stop]
         source, target = hierarchy.row_of_node[graph.source[plain]], hierarchy.row_of_node[graph.target[plain]]
-        into = climb_borders(hierarchy, plain, target, stop, start, graph.slot[plain])
-        out = climb_borders(hierarchy, plain, source, start, stop, graph.key[plain])
+        into = _climb_borders(hierarchy, plain, target, stop, start, graph.slot[plain])
+        out = _climb_borders(hierarchy, plain, source, start, stop, graph.key[plain])
         group, edge = (np.concatenate((into[column], out[column])) for column in (0, 1))
         order = np.lexsort((edge, group))
         inner, other, slot = (np.concatenate((into[column], out[column]))[order] for column in (2, 3, 4))
@@ -184,7 +184,7 @@ class BorderIndex:
         return self.all.pick(slice(first, stop))
 
 
-def climb_borders(
+def _climb_borders(
     hierarchy: Hierarchy, edge: Ints, inner: Ints, top: Ints, other: Ints, slot: Ints
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Return one entry for each border that an edge crosses between its `inner` end and `top`: the group, and the edge,

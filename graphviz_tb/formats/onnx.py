@@ -38,13 +38,17 @@ from graphviz_tb.formats.onnx_scopes import (
     stack_trace,
     with_module_of_kernel,
 )
-from graphviz_tb.formats.onnx_settings import (
+from graphviz_tb.formats.onnx_values import (
     SIZE_SETTING,
+    UNKNOWN,
+    FunctionKey,
+    ModelValues,
+    OnnxBlock,
+    OnnxNode,
     attribute_value,
     input_as_setting,
     small_tensor_elements,
 )
-from graphviz_tb.formats.onnx_values import UNKNOWN, FunctionKey, ModelValues, OnnxBlock, OnnxNode
 from graphviz_tb.formats.onnx_weights import StoredNumbers, StoredTensorUses, WeightUse, kernel_slot, stored_kind_of
 from graphviz_tb.formats.torch_metadata import source_lines
 from graphviz_tb.formats.wire_nodes import Value, dtype_attribute

@@ -1,4 +1,4 @@
-"""Number the values of an ONNX model once, so that everything known about a value stands in a list at its number.
+"""The values of an ONNX model, numbered once: all that is known about a value is in lists, at its number.
 
     x ─▶ Conv ─▶ y ─▶ If { y ─▶ Relu ─▶ z }      number     0   1   2       3   4
            ▲                                     name       ""  x   kernel  y   z
@@ -10,11 +10,14 @@ A body has the numbers of the values around it; equal names in two bodies or fun
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, count
+from typing import Any
 
 from graphviz_tb.formats.onnx_messages import (
+    FORM_BY_DTYPE,
     Attribute,
     FunctionValue,
     GraphValue,
@@ -23,9 +26,12 @@ from graphviz_tb.formats.onnx_messages import (
     NodeValue,
     TensorValue,
 )
-from graphviz_tb.formats.wire_nodes import Value, shortened_sizes
+from graphviz_tb.formats.wire_nodes import DTYPE_NUMBERS, Value, shortened_sizes
+from graphviz_tb.limits import MAX_SHOWN_NUMBERS
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.ops.signatures import is_size_input, setting_input_name
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES
+from graphviz_tb.proto import AttrValue
 
 OWN_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
 UNKNOWN = Value()
@@ -45,7 +51,7 @@ class OnnxNode:
 
     @property
     def function_key(self) -> FunctionKey:
-        """The key of the function that the node calls if the model defines it."""
+        """Return the key of the function that the node calls, if the model defines one."""
         return self.message.domain, self.message.op_type, self.message.overload
 
 
@@ -89,10 +95,10 @@ class ModelValues(dict[str, int]):
         self.stored: dict[int, TensorValue] = {}  # without copies
         self.bodies: dict[OnnxNode, list[tuple[str, OnnxBlock]]] = {}  # by attribute
         self._kind_by_type: dict[int, Value] = {}  # by id: equal types are one object
-        self.main = self._add_blocks(model.graph, standard_opset(model)) if model.graph is not None else None
+        self.main = self._add_blocks(model.graph, _standard_opset(model)) if model.graph is not None else None
         self.first_of_functions = len(self.names)
         self.functions = {
-            (each.domain, each.name, each.overload): self._add_blocks(each, standard_opset(each))
+            (each.domain, each.name, each.overload): self._add_blocks(each, _standard_opset(each))
             for each in model.functions
         }
         self.arguments = {value for function in self.functions.values() for value in function.inputs}
@@ -194,7 +200,7 @@ class ModelValues(dict[str, int]):
         return [value for value in taken if OMITTED < value < block.first and self.tensors[value] is None]
 
 
-def standard_opset(model: ModelValue | FunctionValue) -> int:
+def _standard_opset(model: ModelValue | FunctionValue) -> int:
     """Return the version of ONNX's standard ops in a model or a function; 0 if it states none."""
     return next((opset.version for opset in model.opsets if opset.domain in ("", "ai.onnx")), 0)
 
@@ -246,3 +252,77 @@ def _stored_tensors(graph: GraphValue | FunctionValue, constants: Iterable[NodeV
     found |= {node.outputs[0]: _constant_of_node(node) for node in constants if node.outputs}
     found.pop("", None)
     return found
+
+
+# Settings of ops as plain values: attributes, and small stored tensors at inputs that are settings.
+#
+# Conv   kernel_shape = [3, 3]      attribute       ─▶ kernel_shape = [3, 3]
+# Clip   x, min, max                stored numbers  ─▶ min = 0.0, max = 6.0
+# If     then_branch                a graph         ─▶ none: it is a body
+
+LIST_SETTINGS = frozenset(
+    ("axes", "pads", "split", "starts", "ends", "steps", "repeats", "roi", "scales", "sizes", "shape", "image_shape")
+)
+SIZE_SETTING = "shape"  # name of the setting at a size input
+EMPTY_LIST_TYPES = frozenset((6, 7, 8))  # types of attributes: lists of floats, whole numbers, texts
+
+
+def input_as_setting(op: str, slot: int, numbers: Sequence[Any]) -> tuple[str, Any] | None:
+    """Return name and value of the setting at an input with these numbers; None if it is not a setting, or too long.
+
+    >>> input_as_setting("onnx::Reshape", 1, [1, -1])
+    ('shape', [1, -1])
+    """
+    name = setting_input_name(op, slot) or (SIZE_SETTING if is_size_input(op, slot) else "")
+    if not name or len(numbers) > MAX_SHOWN_NUMBERS:
+        return None
+    if name in LIST_SETTINGS:
+        return name, numbers
+    return (name, numbers[0] if len(numbers) == 1 else numbers) if numbers else None
+
+
+def attribute_value(attribute: Attribute) -> Any:
+    """Return the value of an attribute; None for a graph, and for a reference to an attribute of the function
+    around."""
+    if attribute.ref_name or attribute.g is not None or attribute.graphs:
+        return None
+    for single in (attribute.i, attribute.f):
+        if single is not None:
+            return single
+    if attribute.s is not None:
+        return attribute.s.decode("utf-8", "replace")
+    if attribute.t is not None:
+        return _tensor_attribute(attribute.t)
+    for several in (attribute.ints, attribute.floats, attribute.strings):
+        if several:
+            return (
+                [each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in several]
+                if len(several) <= MAX_SHOWN_NUMBERS
+                else f"{len(several):,} values"
+            )
+    return [] if attribute.type in EMPTY_LIST_TYPES else None
+
+
+def _tensor_attribute(tensor: TensorValue) -> AttrValue:
+    """Return an attribute that is a tensor, with its elements if they are few."""
+    made = AttrValue()
+    made.tensor.dtype = DTYPE_NUMBERS.get(tensor.dtype, 0)
+    for size in tensor.dims:
+        made.tensor.tensor_shape.dim.add(size=max(-1, size))
+    content = tensor.content()
+    if content is not None:
+        made.tensor.tensor_content = content
+    return made
+
+
+def small_tensor_elements(tensor: TensorValue) -> list[Any] | None:
+    """Return the integers, floats or bools of a small tensor.
+
+    >>> small_tensor_elements(TensorValue(dims=(2,), data_type=7, int64_data=(3, -1)))
+    [3, -1]
+    """
+    content, form = tensor.content(), FORM_BY_DTYPE.get(tensor.dtype)
+    if content is None or form is None or tensor.dtype in ("float16", "bfloat16"):
+        return None
+    numbers = [each for (each,) in struct.iter_unpack(form, content)]
+    return [bool(number) for number in numbers] if tensor.dtype == "bool" else numbers

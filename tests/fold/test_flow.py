@@ -14,7 +14,7 @@ import graphviz_tb
 from graphviz_tb.fold.flow.box import FlowBox, SymbolTable, find_cycles, make_dag, make_group
 from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.names import Vocabulary
-from graphviz_tb.fold.flow.regions import fold_branch
+from graphviz_tb.fold.flow.regions import _fold_branch
 from graphviz_tb.limits import Meter
 from graphviz_tb.model.hierarchy import GroupOrigin, Hierarchy, RowKind
 from graphviz_tb.proto import GraphDef
@@ -301,6 +301,6 @@ def test_a_branch_opens_beside_what_is_around_it() -> None:
     ]
     dag = make_dag(groups, [list(range(max(0, at - 8), at)) for at in range(35)])
     names = Vocabulary(box.name for inside in ops for box in inside)
-    found = fold_branch(dag, list(range(35)), FoldContext(names, symbols, Meter(100_000)), 0)
+    found = _fold_branch(dag, list(range(35)), FoldContext(names, symbols, Meter(100_000)), 0)
     assert len(found.members) <= 28
     assert found.ops == 105

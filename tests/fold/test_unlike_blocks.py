@@ -7,6 +7,8 @@ import random
 import pytest
 
 from graphviz_tb import Model, load
+from graphviz_tb.fold.flow import repeats
+from graphviz_tb.fold.flow.widths import OpTypes
 from graphviz_tb.proto import GraphDef
 from tests.fold.nameless import Export
 from tests.fold.networks import Writer, formed
@@ -121,3 +123,52 @@ def test_numbered_scopes_of_one_class_are_one_stage_whatever_their_kernels(unlik
                 x = w.add(x, y)
     w.op("Mean", x, w.constant(2, dtype=3))
     assert heights(load(formed(w.graph, "scopes", random.Random(4)))) == [6]
+
+
+def test_a_block_behind_parallel_blocks_is_not_of_their_stack() -> None:
+    """x ─▶ b_0, b_1, b_2 side by side ─▶ b_3: consecutive numbers, but not one behind the other."""
+    w = Writer("scopes", random.Random(3))
+    w.style, w.width = "const", 32
+
+    def block(number: int, *inputs: str, kernels: tuple[int, ...] = (3, 1, 3)) -> str:
+        with w.scope(f"b_{number}"):
+            y = w.op("AddN", *inputs, name="sum") if len(inputs) > 1 else inputs[0]
+            for place, kernel in enumerate(kernels):
+                y = w.act(w.conv(y, 32, kernel, name=f"conv{place}"), name=f"act{place}")
+        return y
+
+    x = w.conv(w.op("Placeholder", name="x"), 32, 7, name="stem")
+    y = block(3, *(block(number, x) for number in range(3)), kernels=(3, 1, 5))
+    w.op("Mean", y, w.constant(2, dtype=3))
+    assert heights(load(w.graph)) == [3]
+
+
+def chain_of_unlike_blocks(count: int, form: str) -> GraphDef:
+    """Residual blocks of three convolutions each, no two alike."""
+    w, chance = Writer("scopes", random.Random(3)), random.Random(1)
+    w.style, w.width = "const", 32
+    x = w.op("Placeholder", name="x")
+    for number in range(count):
+        with w.scope(f"block_{number}"):
+            y = x
+            for place in range(3):
+                kernel = chance.randint(2, 30) if place else 3
+                activation = chance.choice(("Relu", "Tanh", "Elu", "Selu", "Sigmoid"))
+                y = w.op(activation, w.conv(y, 32, kernel, name=f"conv{place}"), name=f"act{place}")
+            x = w.add(x, y)
+    w.op("Mean", x, w.constant(2, dtype=3))
+    return formed(w.graph, form, random.Random(4))
+
+
+@pytest.mark.parametrize("form", ["scopes", "nameless"])
+def test_twice_as_many_unlike_blocks_take_twice_the_effort(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    for owner, name in ((repeats, "holds_stack"), (OpTypes, "type_counts")):
+        whole = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *args, whole=whole: asked.append(1) or whole(*args))
+    efforts = []
+    for count in (60, 120):
+        asked.clear()
+        assert max(heights(load(chain_of_unlike_blocks(count, form)))) == count
+        efforts.append(len(asked))
+    assert efforts[1] < 2.3 * efforts[0]

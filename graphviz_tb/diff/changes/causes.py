@@ -279,8 +279,8 @@ def _merge_outside_model(m: Matching, roots: Sequence[Item], witnesses: Witnesse
             pairs += [(first_in_body.setdefault(body, number), number) for body in keys]
             # An update replaces that of the same weight.
             weights = witnesses.parts[new].updated_by(nodes)
-            weights = weights if new else m.to_b[weights]
-            pairs += [(first_of_weight.setdefault(weight, number), number) for weight in weights.tolist()]
+            known = weights if new else (int(m.to_b[weight]) for weight in weights)
+            pairs += [(first_of_weight.setdefault(weight, number), number) for weight in known if exists(weight)]
     # Updates of weights and updates of their averages are separate edits.
     of_weights, of_averages = ([_writes_only(item.change, witnesses, kind) for item in roots] for kind in (0, 1))
     pairs = [

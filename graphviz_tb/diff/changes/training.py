@@ -21,7 +21,7 @@ from graphviz_tb.graphs.tensors import attr_value
 from graphviz_tb.graphs.traversal import needed_only_by, reachable_from, reachable_mask
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.change_content import Setting
-from graphviz_tb.model.columns import Bools, Ints, distinct_values, exists
+from graphviz_tb.model.columns import Bools, distinct_values, exists
 from graphviz_tb.model.graph import COLOCATION_ATTR
 from graphviz_tb.model.interpretation import Part, VariableUse
 from graphviz_tb.model.paths import last_segment
@@ -87,7 +87,7 @@ def training_of(layers: Layers) -> TrainedVariables:
         variable = next(iter(graph.source[side.in_edges(node)].tolist()), node)
         if (
             not layers.forward[variable]
-            or is_integer_op(side, node)
+            or _is_integer_op(side, node)
             or layers.layer_of_node(variable) == layers.layer_of_node(node)
         ):
             continue
@@ -162,7 +162,7 @@ def _loss_scaling(side: GraphColumns, call: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def is_integer_op(side: GraphColumns, node: int, key: str = "dtype") -> bool:
+def _is_integer_op(side: GraphColumns, node: int, key: str = "dtype") -> bool:
     """Return whether an op is one of integers, by an attribute. Updates of integers are counters and states of random
     generators, which are not trained."""
     definition = side.graph.node_def(node)
@@ -366,7 +366,7 @@ class TrainingParts:
         # A Keras optimizer also writes averages of gradients, and their largest values, which updates read again.
         applied = self.updates | (self.behind & graph.meaning.writes)
         kept = graph.meaning.writes & bodies.outside & np.isin(bodies.layers.written_variables, list(self._state))
-        kept[[node for node in np.flatnonzero(kept).tolist() if is_integer_op(self.side, node)]] = False
+        kept[[node for node in np.flatnonzero(kept).tolist() if _is_integer_op(self.side, node)]] = False
         self.before, self._keeping = (
             reachable_mask(ends, graph.target[data], graph.source[data]) & bodies.outside
             for ends in (applied | kept, kept & ~applied)
@@ -385,7 +385,7 @@ class TrainingParts:
         mask[used[used >= 0]] = True
         # Ops that initialise or restore these variables; counters of steps belong to any optimizer.
         variables = [
-            node for node in self.bodies.uses if mask[node] and outside[node] and not is_integer_op(self.side, node)
+            node for node in self.bodies.uses if mask[node] and outside[node] and not _is_integer_op(self.side, node)
         ]
         writes = np.isin(self.bodies.layers.written_variables, variables) & outside
         mask |= writes | nodes_only_before(self.bodies.layers, outside, mask | writes)
@@ -460,12 +460,17 @@ class TrainingParts:
     def _directions(self) -> dict[str, Bools]:
         """The ways in which averages of gradients make the direction of an update, each with nodes that show it."""
         writes = self.side.graph.meaning.writes & np.isin(self.bodies.layers.written_variables, list(self._momenta))
-        return {CENTERED: self._centered, ADAPTIVE_RATES: self._roots, NESTEROV: self._look_ahead, MOMENTUM: writes}
+        return {
+            CENTERED: self._centering_squares,
+            ADAPTIVE_RATES: self._roots,
+            NESTEROV: self._look_ahead,
+            MOMENTUM: writes,
+        }
 
     @cached_property
     def _momenta(self) -> set[int]:
         """Averages that are neither of squares nor subtracted from these."""
-        return self._averages - self._squares - self._variables_before(self._centered, self._linear)
+        return self._averages - self._squares - self._variables_before(self._centering_squares, self._linear)
 
     @cached_property
     def _averages(self) -> set[int]:
@@ -519,7 +524,7 @@ class TrainingParts:
         return roots & self._users_of(self._linear_in_averages)
 
     @cached_property
-    def _centered(self) -> Bools:
+    def _centering_squares(self) -> Bools:
         """Squares of averages that are summed under a root."""
         graph = self.side.graph
         factors = ~graph.control & ~self._linear_in_averages[graph.source]
@@ -616,7 +621,7 @@ class TrainingParts:
                     continue
                 seen.add(source)
                 if self.bodies.gradient[source]:  # a table's gradient comes with the numbers of its rows
-                    gradients += not is_integer_op(self.side, source, "T")
+                    gradients += not _is_integer_op(self.side, source, "T")
                 elif self.bodies.outside[source]:
                     op = graph.op_types[graph.op[source]]
                     types.add(op)
@@ -635,9 +640,9 @@ class TrainingParts:
         """Return the variables that some ops write."""
         return {variable for variable in self.bodies.layers.written_variables[list(nodes)].tolist() if exists(variable)}
 
-    def updated_by(self, nodes: Sequence[int]) -> Ints:
+    def updated_by(self, nodes: Sequence[int]) -> list[int]:
         """Return the weights that some ops update."""
-        return self.bodies.layers.written_variables[[node for node in nodes if self.updates[node]]]
+        return sorted(self._written_by([node for node in nodes if self.updates[node]]))
 
     def _feed_rate(self, nodes: Sequence[int]) -> bool:
         """Return whether ops compute a learning rate, or read it from a variable that nothing writes."""

@@ -377,9 +377,9 @@ def _layer_kinds(side: GraphColumns) -> Hashes:
 
 
 def match_program_lines(m: Matching) -> Findings:
-    """Match the ops of exported programs that one line makes in both, if only one of the programs ran some other line.
+    """Match the ops that one line of an exported program makes in both, unless the programs ran the same lines.
 
-    Requires that a line makes as many ops of a type in a scope on both sides; these keep their order.
+    Only where the line makes as many ops of a type in a scope on both sides; these keep their order.
     """
     lines = _ops_by_line(m.a), _ops_by_line(m.b)
     if {line for line, *_ in lines[0]} == {line for line, *_ in lines[1]}:
@@ -401,9 +401,10 @@ def _ops_by_line(side: GraphColumns) -> dict[tuple[tuple[str, ...], str, str], l
 
 
 def take_lines_apart(m: Matching) -> Findings:
-    """Unmatch ops of a line that only the old program ran from those of a line that only the new one did, unless a
-    common wire leads on from them, through such pairs, to a pair of other ops: an edited line is between those of
-    before."""
+    """Unmatch the ops of a line that only the old program ran from those of a line that only the new one ran.
+
+    Pairs that common wires connect to pairs of other lines stay: their line was edited, not replaced.
+    """
     lines = _ops_by_line(m.a), _ops_by_line(m.b)
     texts = [{line for line, *_ in of_side} for of_side in lines]
     old, new = (

@@ -197,7 +197,7 @@ def match_from_roots(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings
     while queue:
         old, new = queue.popleft()
         if m.a.exact_scope_hashes[old] == m.b.exact_scope_hashes[new]:
-            yield from match_whole(m, old, new, Reason.NAME)
+            yield from _match_whole(m, old, new, Reason.NAME)
         else:
             yield from _match_ops(m, old, new)
             there = _free_children(m, old, new)
@@ -224,7 +224,7 @@ def _indistinct_series(m: Matching, there_a: dict[str, int], there_b: dict[str, 
     return [run for run in runs if not by_name or {each.leaf for each in run[1]} != {each.leaf for each in run[2]}]
 
 
-def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
+def _match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     """Match everything below two scopes of equal content, by the names below them."""
     a, b = m.a.scopes, m.b.scopes
     # The content of thousands of nested scopes is matched with the outermost.
@@ -280,8 +280,8 @@ def _match_siblings(
 
 def _match_ops(m: Matching, old: int, new: int) -> Findings:
     """Match the nodes directly in two matched scopes."""
-    there_a = nodes_by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
-    there_b = nodes_by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
+    there_a = _nodes_by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
+    there_b = _nodes_by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
     if not any(map(split_number, (*there_a, *there_b))):  # no name is in a series
         same = [(node, there_b[leaf]) for leaf, node in there_a.items() if leaf in there_b]
         yield node_pairs([pair for pair in same if m.a.op_type(pair[0]) == m.b.op_type(pair[1])], Reason.NAME)
@@ -292,7 +292,7 @@ def _match_ops(m: Matching, old: int, new: int) -> Findings:
         yield from _match_siblings(m, False, there, runs, partial(_align_ops, m), f" of {op}", "")
 
 
-def nodes_by_leaf(side: GraphColumns, nodes: Ints, partner: Ints) -> dict[str, int]:
+def _nodes_by_leaf(side: GraphColumns, nodes: Ints, partner: Ints) -> dict[str, int]:
     """Return unmatched nodes by the last segment of their name; of two with one name, the first by label."""
     leaves = side.scopes.node_leaf
     by_name: dict[str, int] = {}
@@ -488,9 +488,9 @@ def match_wrapped(m: Matching) -> Findings:
             continue
         inner = (_is_same_inside(a, root, b, other), _is_same_inside(b, other, a, root))
         if exists(inner[0]):
-            yield from match_whole(m, root, inner[0], Reason.SUBTREE)
+            yield from _match_whole(m, root, inner[0], Reason.SUBTREE)
         elif exists(inner[1]):
-            yield from match_whole(m, inner[1], other, Reason.SUBTREE)
+            yield from _match_whole(m, inner[1], other, Reason.SUBTREE)
         # If the content was edited too: the scope with nearly all nodes, and nearly the same names.
         elif exists(around := _scope_around_all(a, root, b, other)):
             yield from match_from_roots(m, [(root, around)])
@@ -547,10 +547,10 @@ def match_followers(m: Matching) -> Findings:
     for old, new in _ways_between_scopes(m):
         if new not in free_by_scope:
             rows = [row for row in m.b.scopes.children(new) if not exists(m.scope_to_a[row])]
-            free = nodes_by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
+            free = _nodes_by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
             free_by_scope[new] = free, {m.b.scopes.leaf[row]: row for row in rows}
         there_b, inside = free_by_scope[new]
-        there_a = nodes_by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
+        there_a = _nodes_by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
         same_name = [(node, there_b[leaf]) for leaf, node in there_a.items() if leaf in there_b]
         same_op = [(node, other) for node, other in same_name if m.a.labels.op[node] == m.b.labels.op[other]]
         yield node_pairs(same_op, Reason.NAME)

@@ -302,7 +302,7 @@ def _match_blocks(m: Matching, blocks: list[tuple[int, int]]) -> Findings:
     roots = [(m.a.scopes.roots[mine], m.b.scopes.roots[other]) for mine, other in blocks]
     yield scope_pairs(roots, Reason.NAME)
     yield from match_keras_layers(m)
-    if blocks[0] == (0, 0):
+    if (0, 0) in blocks:
         yield from match_program_lines(m)
     yield from match_wrapped(m)
     yield from match_from_roots(m, roots)

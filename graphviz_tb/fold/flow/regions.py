@@ -181,11 +181,11 @@ def _fold_independent_parts(
         (component for component in parts if component[0] not in early),
         key=lambda component: min(map(place.__getitem__, component)),
     ):
-        folded.append(fold_branch(dag, sorted(members, key=place.__getitem__), context, depth))
+        folded.append(_fold_branch(dag, sorted(members, key=place.__getitem__), context, depth))
     return first + (_stack_parallel_parts(folded, context) if len(folded) > 4 else folded)
 
 
-def fold_branch(dag: Dag, members: list[int], context: FoldContext, depth: int = 0) -> FlowBox:
+def _fold_branch(dag: Dag, members: list[int], context: FoldContext, depth: int = 0) -> FlowBox:
     """Fold some boxes of a level to one. Branches with equal structure and wiring are folded once."""
     if len(members) == 1:
         return dag.boxes[members[0]]
@@ -420,7 +420,7 @@ def _fold_inside_region(dag: Dag, context: FoldContext, depth: int) -> list[Flow
         if alone and len(members) > 1:
             branching += _fold_flow(sub_dag(rest, members), context, context.soft, depth + 1)
         else:
-            branches.append(fold_branch(rest, members, context, depth))
+            branches.append(_fold_branch(rest, members, context, depth))
     return [*branching, *_stack_equal_boxes(branches, context, _min_equal_branches), dag.boxes[line[-1]]]
 
 

@@ -66,21 +66,26 @@ def fold_repeats(sequence: FlowElements, context: FoldContext) -> list[SequenceE
 
 def _stack_numbered_scopes(sequence: list[SequenceElement], context: FoldContext) -> list[SequenceElement]:
     """Stack scopes of one class with consecutive numbers, and stacks of them: the blocks of a stage may differ."""
-    folded: list[SequenceElement] = []
+    runs: list[list[SequenceElement]] = []
     for element in sequence:
-        before = folded[-1] if folded else None
-        if before is not None and _continues_numbers(before, element, context):
-            blocks = [*blocks_of(before), *blocks_of(element)]
-            folded[-1] = stack_of_blocks(blocks, blocks[-1].symbol, [before, element], context)
+        if runs and _continues_numbers(runs[-1][-1], element, context):
+            runs[-1].append(element)
         else:
-            folded.append(element)
-    return folded
+            runs.append([element])
+    return [run[0] if len(run) == 1 else _stack_of_stage(run, context) for run in runs]
+
+
+def _stack_of_stage(run: FlowElements, context: FoldContext) -> SequenceElement:
+    blocks = [block for element in run for block in blocks_of(element)]
+    return stack_of_blocks(blocks, blocks[-1].symbol, run, context)
 
 
 def _continues_numbers(before: SequenceElement, element: SequenceElement, context: FoldContext) -> bool:
     """Return whether an element is the next block of the stage of `before`, or a stack of the next blocks."""
     blocks = blocks_of(element)
-    if before.stage or element.stage or any(holds_stack(block) for block in (*blocks_of(before), *blocks)):
+    if any(each.stage or each.box.sideways for each in (before, element)) or any(
+        map(holds_stack, (*blocks_of(before), *blocks))
+    ):
         return False
     return are_blocks_of_one_stage(blocks_of(before)[-1], blocks[0], context) and not any(
         map(context.widths.has_downsampling, ([block] for block in blocks))
@@ -164,8 +169,8 @@ def _is_worth_folding(
         return first.box.ops >= MIN_STACK_OPS or count >= (
             MIN_NAMED_INPUTS if has_unlike_names and first.source else MIN_SMALL_REPEATS
         )
-    alternate = alternate or _have_kernels_in_turn(sequence[start:stop], period, context)
-    if not alternate and _has_smaller_period([element.word for element in repetition]):
+    divides = not alternate and _has_smaller_period([element.word for element in repetition])
+    if divides and not _have_kernels_in_turn(sequence[start:stop], period, context):
         return False
     # Two stages with repeats inside stay stages side by side.
     if count < 3 and any(holds_stack(element.box) for element in repetition):
@@ -199,9 +204,10 @@ def _alternate_between_two_widths(run: FlowElements, context: FoldContext) -> bo
 
 def _have_kernels_in_turn(run: FlowElements, period: int, context: FoldContext) -> bool:
     """Return whether layers with kernels in turn, as 3×3 and 1×1, are blocks: two of them end in equal channels."""
-    exits = [context.widths.exit_channels(element.box) for element in run[period - 1 :: period]]
-    in_turn = not _has_smaller_period([(element.word, element.kernels) for element in run[:period]])
-    return in_turn and any(one and one == other for one, other in pairwise(exits))
+    if _has_smaller_period([(element.word, element.kernels) for element in run[:period]]):
+        return False
+    exits = (context.widths.exit_channels(element.box) for element in run[period - 1 :: period])
+    return any(one and one == other for one, other in pairwise(exits))
 
 
 def _has_smaller_period(words: Sequence[object]) -> bool:

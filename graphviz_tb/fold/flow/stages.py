@@ -11,6 +11,7 @@ from graphviz_tb.fold.flow.invariants import FoldContext
 from graphviz_tb.fold.flow.near_repeats import MAX_BLOCK_GROWTH
 from graphviz_tb.fold.flow.repeats import blocks_of, holds_stack, make_block, stack_of_blocks
 from graphviz_tb.fold.flow.sequence import FlowElements, SequenceElement
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import GroupOrigin
 from graphviz_tb.ops.roles import ADD_OPS, CONVOLUTION_OPS, MULTIPLY_OPS
 
@@ -184,23 +185,52 @@ def _adds(box: FlowBox, context: FoldContext) -> bool:
     return not ADD_OPS.isdisjoint(context.types.type_counts(box.last_row()))
 
 
+@dataclass(slots=True, eq=False)
+class _StageRun:
+    """Elements that are one stage so far, their blocks, the fewest and the most ops of a block, and the kind of block
+    (`unit`, -1 if it is not a stack)."""
+
+    elements: list[SequenceElement]
+    blocks: list[FlowBox]
+    fewest: int
+    most: int
+    unit: int
+
+    def extend(self, behind: _StageRun) -> None:
+        """Add the elements of another run."""
+        self.elements += behind.elements
+        self.blocks += behind.blocks
+        self.fewest, self.most = min(self.fewest, behind.fewest), max(self.most, behind.most)
+        self.unit = next((unit for unit in (self.unit, behind.unit) if unit >= 0), behind.blocks[0].symbol)
+
+    def as_element(self, context: FoldContext) -> SequenceElement:
+        """Return the stack of the blocks; a single element stays."""
+        several = len(self.elements) > 1
+        return stack_of_blocks(self.blocks, self.unit, self.elements, context) if several else self.elements[0]
+
+
 def join_residual_blocks(
     folded: list[SequenceElement], sequence: FlowElements, context: FoldContext
 ) -> list[SequenceElement]:
-    """Stack the convolutional blocks of a stage that are unlike each other, with the block that leads to
-    their channels.
+    """Stack the convolutional blocks of a stage that are unlike each other, with the block that leads to them.
 
     Blocks of a stage may differ in kernels and widths inside (MobileNetV4, Qin et al. 2024).
     """
     residual = {element.box.symbol for element in sequence if element.shortcut}
-    joined: list[SequenceElement] = []
+    if not residual:
+        return folded
+    runs: list[_StageRun] = []
     parts: dict[int, FlowElements] = {}  # of blocks that are not joined
-    for element in _with_activations(folded, parts, context) if residual else ():
-        if joined and (stage := _as_stage_of_residual_blocks(joined[-1], element, residual, context)):
-            joined[-1] = stage
+    for element in _with_activations(folded, parts, context):
+        blocks = _residual_blocks_of(element, residual)
+        sizes = [context.types.type_counts(block).total() for block in blocks]
+        run = _StageRun([element], blocks, min(sizes), max(sizes), element.box.unit)
+        if runs and _continues_stage(runs[-1], run, residual, context):
+            runs[-1].extend(run)
         else:
-            joined.append(element)
-    return [part for element in joined for part in parts.get(id(element), [element])] if residual else folded
+            runs.append(run)
+    joined = [run.as_element(context) for run in runs]
+    return [part for element in joined for part in parts.get(id(element), [element])]
 
 
 def _with_activations(
@@ -220,27 +250,25 @@ def _with_activations(
     return whole
 
 
-def _as_stage_of_residual_blocks(
-    before: SequenceElement, element: SequenceElement, residual: Set[int], context: FoldContext
-) -> SequenceElement | None:
-    """Return the stack of an element and the residual blocks of the same stage behind it; None if they are none."""
-    stage, blocks = (_residual_blocks_of(each, residual) for each in (before, element))
-    heads = before.word == ("head", blocks[0].symbol)
-    adds = heads or any(_adds(box, context) for box in (stage[-1], *stage[-1].members[:1]))
-    if not adds or before.stage or element.stage or not all(_is_residual(block, residual, context) for block in blocks):
-        return None
-    widths, counts = context.widths, [context.types.type_counts(block) for block in (*stage, *blocks)]
-    sizes = [each.total() for each in counts]
-    if max(sizes) > MAX_BLOCK_GROWTH * min(sizes) or any(CONVOLUTION_OPS.isdisjoint(each) for each in counts):
-        return None
-    channels = widths.exit_channels(blocks[0])
-    same = len(channels) == 1 and all(widths.exit_channels(block) == channels for block in (stage[-1], *blocks))
-    if not same or widths.has_downsampling(blocks) or not widths.kernels(blocks) & widths.kernels(stage[-1:]):
-        return None
-    if len(stage) > 1 and len(blocks) > 1 and _have_own_kernels(stage[-2:], blocks, context):
-        return None
-    unit = next((each.box.unit for each in (before, element) if each.box.is_repetition), blocks[0].symbol)
-    return stack_of_blocks([*stage, *blocks], unit, [before, element], context)
+def _continues_stage(run: _StageRun, behind: _StageRun, residual: Set[int], context: FoldContext) -> bool:
+    """Return whether an element `behind` a run is the residual blocks of the same stage."""
+    first, element, last, blocks = run.elements[0], behind.elements[0], run.blocks[-1], behind.blocks
+    is_joined = len(run.elements) > 1  # then its blocks were compared
+    heads = not is_joined and first.word == ("head", blocks[0].symbol)
+    adds = heads or any(_adds(box, context) for box in (last, *last.members[:1]))
+    if not adds or any(each.stage or each.box.sideways for each in (first, element)):
+        return False
+    if not all(_is_residual(block, residual, context) for block in blocks):
+        return False
+    counts = [context.types.type_counts(block) for block in (*(() if is_joined else run.blocks), *blocks)]
+    grows = max(run.most, behind.most) > MAX_BLOCK_GROWTH * min(run.fewest, behind.fewest)
+    if grows or any(CONVOLUTION_OPS.isdisjoint(each) for each in counts):
+        return False
+    widths, channels = context.widths, context.widths.exit_channels(blocks[0])
+    same = len(channels) == 1 and all(widths.exit_channels(block) == channels for block in (last, *blocks))
+    if not same or widths.has_downsampling(blocks) or not widths.kernels(blocks) & widths.kernels([last]):
+        return False
+    return len(run.blocks) == 1 or len(blocks) == 1 or not _have_own_kernels(run.blocks[-2:], blocks, context)
 
 
 def _have_own_kernels(blocks: Sequence[FlowBox], others: Sequence[FlowBox], context: FoldContext) -> bool:
@@ -257,7 +285,7 @@ def _is_residual(block: FlowBox, residual: Set[int], context: FoldContext) -> bo
 
 def _residual_blocks_of(element: SequenceElement, residual: Set[int]) -> list[FlowBox]:
     """Return the blocks of an element; equal residual blocks that were taken for one, apart."""
-    blocks = []
+    blocks: list[FlowBox] = []
     for block in blocks_of(element):
         equal = len({part.symbol for part in block.members}) == 1 and block.members[0].symbol in residual
         blocks += block.members if equal else [block]
