@@ -384,7 +384,18 @@ class TensorFlowSteps(OpReader):
             return experts_step(kernel[0], takes, gives, weight) if len(kernel) == 3 and kernel[0] else None
         if op == "Einsum" and not _is_last_axis_product(definition):
             return None
+        if heads := self._joined_heads(weight, takes, gives):
+            return LayerStep("heads", f"→ {heads[0]}×{heads[1]}", takes, gives, heads, weight)
         return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else None
+
+    def _joined_heads(self, weight: int, takes: int, gives: int) -> tuple[int, int] | None:
+        """Return the number and the size of the heads in the shape of a kernel that is used as a matrix; None if its
+        result has no axis for them."""
+        shape = self.shapes.get(weight) or ()
+        if len(shape) != 3 or shape[0] != takes:
+            return None
+        heads, size = (axis or 0 for axis in shape[1:])
+        return (heads, size) if heads * size == gives else None
 
     def table_step(self, node: int, weight: int, sizes: Sequence[int | None]) -> LayerStep:
         """Return the step of a node that looks up rows of a table of these sizes."""
