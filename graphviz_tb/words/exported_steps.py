@@ -334,7 +334,10 @@ class ExportedSteps(TensorFlowSteps):
             slots = [slot for slot, origin, _ in self.weights_of(node) if origin == weight]
             input_sizes = self._input_sizes(node, slots[0]) if slots else []
             if len(input_sizes) == 2 and prod(input_sizes) == prod(size or 0 for size in shape):
-                return UNKNOWN_STEP  # a kernel of a convolution as a matrix, to compute its norm
+                if not self.graph.meaning.from_inputs()[node]:
+                    return UNKNOWN_STEP  # a kernel of a convolution as a matrix, to compute its norm
+                gives, takes, _ = kernel_sizes(op, input_sizes, self._is_set(node, kernel_transpose_attribute(op)))
+                return self._matrix_step(weight, takes or 0, gives or 0)
             experts, *sizes = shape
             # A kernel may be transposed on the way; the result tells which of its axes is the last.
             last_sizes = self._sizes(node)[-1:] or (sizes[-1:] if weight in self._sources(node) else ())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING
 
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes
@@ -39,6 +40,7 @@ from graphviz_tb.words.step_words import (
     along_image,
     einsum_step,
     experts_step,
+    heads_layer_step,
     kernel_word,
     overlaps,
     size_word,
@@ -384,18 +386,14 @@ class TensorFlowSteps(OpReader):
             return experts_step(kernel[0], takes, gives, weight) if len(kernel) == 3 and kernel[0] else None
         if op == "Einsum" and not _is_last_axis_product(definition):
             return None
-        if heads := self._joined_heads(weight, takes, gives):
-            return LayerStep("heads", f"→ {heads[0]}×{heads[1]}", takes, gives, heads, weight)
-        return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight) if gives else None
+        return self._matrix_step(weight, takes, gives) if gives else None
 
-    def _joined_heads(self, weight: int, takes: int, gives: int) -> tuple[int, int] | None:
-        """Return the number and the size of the heads in the shape of a kernel that is used as a matrix; None if its
-        result has no axis for them."""
-        shape = self.shapes.get(weight) or ()
-        if len(shape) != 3 or shape[0] != takes:
-            return None
-        heads, size = (axis or 0 for axis in shape[1:])
-        return (heads, size) if heads * size == gives else None
+    def _matrix_step(self, weight: int, takes: int, gives: int) -> LayerStep:
+        """Return the step of a product with a matrix, with the heads that the shape of its weight may have."""
+        first, *heads = self.shapes.get(weight) or (None,)
+        if len(heads) == 2 and first == takes and all(heads) and prod(size or 0 for size in heads) == gives:
+            return heads_layer_step(takes, heads[0] or 0, heads[1] or 0, weight)
+        return LayerStep("dense", f"→ {size_word(gives)}", takes, gives, weight=weight)
 
     def table_step(self, node: int, weight: int, sizes: Sequence[int | None]) -> LayerStep:
         """Return the step of a node that looks up rows of a table of these sizes."""
