@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from graphviz_tb.graphs.tensors import attr_value
-from graphviz_tb.model.tensors import MAX_DIMENSIONS
+from graphviz_tb.model.tensors import MAX_DIMENSIONS, Shape
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CONSTANT_OPS,
@@ -113,6 +113,14 @@ class ExportedSteps(TensorFlowSteps):
         table = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), node)
         made = int(self.graph.meaning.origin[table])
         return table if made >= 0 and len(self.shapes.get(made) or ()) == 3 else node
+
+    def _given_shape(self, source: int, made: int) -> Shape:
+        """Return the sizes of a weight as the input of an op, after transposes; a kernel of a row may be one of an
+        image of height one."""
+        shape = super()._given_shape(source, made)
+        stated = self._sizes(source) if shape and None not in shape and source != made else []
+        ones = [1] * (len(stated) - len(shape or ()) if len(shape or ()) > 2 else 0)
+        return tuple(stated) if sorted(stated) == sorted([*ones, *(size or 0 for size in shape or ())]) else shape
 
     def _copied_weight(self, node: int) -> int:
         """Return the weight that an op copies, in whatever shape; otherwise the op."""
