@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, partial
 
 from graphviz_tb.annotate.tensors import TensorDecoder, main_output_shapes
+from graphviz_tb.annotate.weights import total_weight_cost
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -34,6 +35,11 @@ def annotate(
         with tensors.inference.lock:
             return hierarchy_costs(rows, tensors.inference, options.batch)
 
+    @cache
+    def weights() -> Cost:
+        with tensors.inference.lock:
+            return total_weight_cost(tensors.inference)
+
     return Facts(
         hierarchy.graph,
         tensors.tensors_of_node,
@@ -43,6 +49,7 @@ def annotate(
         odd=tensors.inference_notices,
         cost=partial(costs_of, hierarchy),
         costs_of=costs_of,
+        weights=weights,
     )
 
 

@@ -23,7 +23,6 @@ from graphviz_tb.output.files import check_inputs_kept, write_output
 from graphviz_tb.output.renderers import output_format
 from graphviz_tb.render.compose import compose, compose_figure
 from graphviz_tb.words.level import facts_line
-from graphviz_tb.words.paper import paper_words
 
 if TYPE_CHECKING:
     import graphviz
@@ -104,8 +103,7 @@ def picture_caption(
     )
     shown = sum(not box.open for box in scene.boxes)
     left_out = model.loaded.left_out if model.loaded else 0
-    parameters = paper_words(model.hierarchy).parameter_count()
-    facts = facts_line(model.hierarchy, colouring.title_text(shown), colouring.scheme, left_out, parameters)
+    facts = facts_line(model.hierarchy, colouring.title_text(shown), colouring.scheme, left_out, model.facts.weights())
     return Caption(title, facts, _selected_addresses(model, opened, options))
 
 

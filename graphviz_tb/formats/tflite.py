@@ -451,8 +451,7 @@ def _storage_attributes(tensor: LiteTensor) -> dict[str, str | bool]:
 def _variables(model: LiteModel) -> dict[str, Value]:
     """Return shape and type of each variable, from a value that is read from it or written to it."""
     found: dict[str, Value] = {}
-    for graph in model.subgraphs:
-        handles = _handles(graph)
+    for graph, handles in zip(model.subgraphs, _handles_by_subgraph(model), strict=True):
         for operator in graph.operators:
             taken = operator.inputs if operator.op == ASSIGN_OP else (*operator.inputs, *operator.outputs)
             if operator.op in (READ_OP, ASSIGN_OP) and len(taken) == 2 and 0 <= taken[1] < len(graph.tensors):
@@ -460,8 +459,31 @@ def _variables(model: LiteModel) -> dict[str, Value]:
     return found
 
 
-def _handles(graph: LiteSubgraph) -> dict[int, str]:
-    """Return the names of the variables of a subgraph, by the tensors of their handles."""
+def _handles_by_subgraph(model: LiteModel) -> list[dict[int, str]]:
+    """Return the names of the variables of each subgraph, by the tensors of their handles; calls, loops and branches
+    hand them on."""
+    found = [_own_handles(graph) for graph in model.subgraphs]
+    calls = [[operator for operator in graph.operators if operator.bodies] for graph in model.subgraphs]
+    waiting = [number for number, held in enumerate(found) if held]
+    while waiting:
+        number = waiting.pop()
+        for operator in calls[number]:
+            for body in {*operator.bodies.values()}:
+                inputs = model.subgraphs[body].inputs if 0 <= body < len(found) else ()
+                passed = operator.inputs[-len(inputs) :] if inputs else ()  # the condition of a branch comes first
+                handed = {
+                    inner: found[number][outer]
+                    for inner, outer in zip(inputs, passed, strict=False)
+                    if outer in found[number] and inner not in found[body]
+                }
+                if handed:
+                    found[body].update(handed)
+                    waiting.append(body)
+    return found
+
+
+def _own_handles(graph: LiteSubgraph) -> dict[int, str]:
+    """Return the names of the variables whose handles a subgraph makes, by the tensors of these handles."""
     return {
         operator.outputs[0]: str(operator.options.get("shared_name") or graph.tensors[operator.outputs[0]].name)
         for operator in graph.operators
@@ -473,9 +495,10 @@ def _changed_variables(model: LiteModel, first: int) -> frozenset[str]:
     """Return the names of the variables that a subgraph, or one that it calls, assigns, but not only to begin with."""
     changed: set[str] = set()
     reached, waiting = {first}, [first]
+    handles_by_subgraph = _handles_by_subgraph(model)
     while waiting:
-        graph = model.subgraphs[waiting.pop()]
-        handles = _handles(graph)
+        number = waiting.pop()
+        graph, handles = model.subgraphs[number], handles_by_subgraph[number]
         for operator in graph.operators:
             if operator.op == ASSIGN_OP or operator.op.removeprefix(FLEX) in ASSIGN_OPS:
                 changed.update(handles[number] for number in operator.inputs[:1] if number in handles)

@@ -309,7 +309,7 @@ def find_weight_origins(graph: Graph) -> ValueOrigins:
     return ValueOrigins(_extend_into_functions(graph, origin, bindings, passing), bound, roles, tuple(doubtful))
 
 
-PASSING_ROLES = (Role.PASS, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.UNIT_AXES)
+PASSING_ROLES = (Role.PASS, Role.READ, Role.CAST, Role.GRADIENT_STOP, Role.REARRANGE, Role.UNIT_AXES)
 
 
 # Find the origins of weights.

@@ -131,6 +131,7 @@ GAPS_OF_QUANTITY = {
 TRAINABLE = "trainable"  # parameters except those that are not trained
 LOWER_BOUND, UPPER_BOUND = 1, 2  # bits of an index into `BOUND_WORDS`
 BOUND_WORDS = ("", "at least ", "at most ", "about ")
+BOUND_SIGNS = ("", "≥ ", "≤ ", "≈ ")
 WEIGHT_QUANTITIES = ("parameters", "weight_bytes", "non_trainable")  # do not depend on the batch
 # Quantity → the counts of parts that may be counted twice, or may not run.
 EXCESS_OF_QUANTITY = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.limits import MAX_CACHED_TENSORS, MAX_INDEX_OPS
 from graphviz_tb.model.columns import Ints, sorted_value_range
-from graphviz_tb.model.costs import Costs
+from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.formatting import format_counted_noun, format_number
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import WEIGHT_MARK, Graph
@@ -110,7 +110,8 @@ class Facts:
 
     `stats` are joined run statistics, `before` statistics to compare with, `logged` the logged values that a picture
     shows, `painted` the colours of a view by pattern, `given` facts of a user; `odd` reports contradictions found by
-    inference so far, `cost` the costs of ops, `costs_of` those of the ops in another hierarchy.
+    inference so far, `cost` the costs of ops, `costs_of` those of the ops in another hierarchy,
+    `weights` the cost of all weights of the model.
     """
 
     graph: Graph
@@ -127,13 +128,15 @@ class Facts:
     odd: Callable[[], tuple[Notice, ...]] = tuple
     cost: Callable[[], Costs] | None = None
     costs_of: Callable[[Hierarchy], Costs] | None = None
+    weights: Callable[[], Cost] = Cost
     _makers: list[frozenset[int]] = field(default_factory=list, init=False, repr=False)  # cache of `_data_makers`
     _computed: set[int] = field(default_factory=set, init=False, repr=False)  # nodes that are known to compute data
 
     def of_rows(self, hierarchy: Hierarchy) -> Facts:
         """Return the facts for another hierarchy of the graph: keep what was inferred, drop facts by row."""
         cost = None if self.costs_of is None else partial(self.costs_of, hierarchy)
-        return Facts(self.graph, self.decode, self.definition, self.known, self.alike, odd=self.odd, cost=cost)
+        kept = (self.graph, self.decode, self.definition, self.known, self.alike)
+        return Facts(*kept, odd=self.odd, cost=cost, weights=self.weights)
 
     def tensor(self, node: int, key: int) -> Tensor:
         """Return the tensor of output `key` (an id into `Graph.keys`) of `node`."""

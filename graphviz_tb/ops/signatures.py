@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, op_row
 
+MAX_KERNEL_SIZE = 64  # largest size of a kernel that is tried
+
 SIZE_INPUT = "size"
 CAPTURED_INPUT = "captured"
 SEED_INPUT = "seed"
@@ -80,6 +82,19 @@ def kernel_sizes(op: str, shape: Sequence[int | None], transposed: bool = False)
     )
     outputs, inputs = ("i", "o") if transposed else ("o", "i")
     return KernelSizes(ends.get(outputs), ends.get(inputs), tuple(shape[len(before) : len(shape) - len(after)]))
+
+
+def kernel_size_between(before: int, after: int, stride: int, pad: int, dilation: int) -> int:
+    """Return the size of a kernel along one axis of a convolution, from the sizes of input and output; 0 if several
+    fit.
+
+    >>> sizes = (32, 32, 1, 1, 1), (32, 16, 2, 1, 1), (224, 14, 16, 0, 1)
+    >>> [kernel_size_between(*each) for each in sizes]
+    [3, 0, 0]
+    """
+    sizes = range(1, min(MAX_KERNEL_SIZE, before + 2 * pad) + 1)
+    fits = [size for size in sizes if (before + 2 * pad - dilation * (size - 1) - 1) // stride + 1 == after]
+    return fits[0] if len(fits) == 1 else 0
 
 
 @lru_cache(maxsize=MAX_CACHED_OP_TYPES)

@@ -45,7 +45,6 @@ from graphviz_tb.page.walk import (
 from graphviz_tb.progress import advance
 from graphviz_tb.render.html import page_bytes, viewer_source
 from graphviz_tb.words.level import model_counts
-from graphviz_tb.words.paper import paper_words
 
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel
@@ -264,7 +263,7 @@ def _page_head(model: BaseModel, options: PictureOptions, table: TextTable) -> d
         "trace": _trace_title(model, options),
         "traced": [word for word, scheme in SCHEMES.items() if scheme.measured or options.stats],
         "leftOut": model.loaded.left_out if model.loaded else 0,
-        "counts": model_counts(hierarchy, paper_words(hierarchy).parameter_count()),
+        "counts": model_counts(hierarchy, model.facts.weights()),
         "opsThrough": -1 if (ops := OpCounter(hierarchy)(0)) is None else ops,
     }
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from graphviz_tb.graphs.tensors import attr_value
-from graphviz_tb.model.tensors import MAX_DIMENSIONS
+from graphviz_tb.model.tensors import MAX_DIMENSIONS, Shape
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCT_OPS,
     CONSTANT_OPS,
@@ -113,6 +113,14 @@ class ExportedSteps(TensorFlowSteps):
         table = next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), node)
         made = int(self.graph.meaning.origin[table])
         return table if made >= 0 and len(self.shapes.get(made) or ()) == 3 else node
+
+    def _given_shape(self, source: int, made: int) -> Shape:
+        """Return the sizes of a weight as the input of an op, after transposes; a kernel of a row may be one of an
+        image of height one."""
+        shape = super()._given_shape(source, made)
+        stated = self._sizes(source) if shape and None not in shape and source != made else []
+        ones = [1] * (len(stated) - len(shape or ()) if len(shape or ()) > 2 else 0)
+        return tuple(stated) if sorted(stated) == sorted([*ones, *(size or 0 for size in shape or ())]) else shape
 
     def _copied_weight(self, node: int) -> int:
         """Return the weight that an op copies, in whatever shape; otherwise the op."""
@@ -334,7 +342,10 @@ class ExportedSteps(TensorFlowSteps):
             slots = [slot for slot, origin, _ in self.weights_of(node) if origin == weight]
             input_sizes = self._input_sizes(node, slots[0]) if slots else []
             if len(input_sizes) == 2 and prod(input_sizes) == prod(size or 0 for size in shape):
-                return UNKNOWN_STEP  # a kernel of a convolution as a matrix, to compute its norm
+                if not self.graph.meaning.from_inputs()[node]:
+                    return UNKNOWN_STEP  # a kernel of a convolution as a matrix, to compute its norm
+                gives, takes, _ = kernel_sizes(op, input_sizes, self._is_set(node, kernel_transpose_attribute(op)))
+                return self._matrix_step(weight, takes or 0, gives or 0)
             experts, *sizes = shape
             # A kernel may be transposed on the way; the result tells which of its axes is the last.
             last_sizes = self._sizes(node)[-1:] or (sizes[-1:] if weight in self._sources(node) else ())

@@ -10,7 +10,9 @@ from typing import Any
 from graphviz_tb.model.layers import Layer, LayerConfig, is_custom_class, wrapped_layers
 from graphviz_tb.words.step_words import (
     ACTIVATION_WORDS,
+    UNKNOWN_STEP,
     LayerStep,
+    einsum_step,
     heads_step,
     kernel_word,
     size_word,
@@ -50,7 +52,11 @@ def keras_steps(layer: Layer, padded: bool) -> tuple[LayerStep, ...]:
         return ()
     if step is None:
         return ()
-    return (step, *_activation_after(layer.config)) if step.kind in ("convolution", "depthwise", "dense") else (step,)
+    return (
+        (step, *_activation_after(layer.config))
+        if step.kind in ("convolution", "depthwise", "dense", "heads")
+        else (step,)
+    )
 
 
 def _layer_of_each_step(layer: Layer) -> Layer:
@@ -108,6 +114,26 @@ def _dense(layer: Layer, padded: bool) -> LayerStep:
     return LayerStep("dense", f"→ {size_word(out_width)}", in_width or 0, out_width)
 
 
+def _einsum_dense(layer: Layer, padded: bool) -> LayerStep | None:
+    """Return the words of a product along named axes; None if the input of the layer is unknown.
+
+    >>> from graphviz_tb.model.layers import LayerCall
+    >>> config = {"equation": "abc,cde->abde", "output_shape": [None, 4, 16]}
+    >>> _einsum_dense(Layer("EinsumDense", config, calls=(LayerCall(((None, 9, 64),)),)), False).word
+    '→ 4×16'
+    """
+    equation = layer.config["equation"].replace("...", "")
+    inputs, _, result = equation.partition("->")
+    tensor, _, kernel = inputs.partition(",")
+    gives = layer.config["output_shape"]
+    shapes = {call.takes[0] for call in layer.calls if len(call.takes) == 1}
+    takes = (shapes.pop() if len(shapes) == 1 else None) or ()
+    sizes = dict(zip(reversed(tensor), reversed(takes), strict=False))
+    stated = zip(reversed(result), reversed([gives] if isinstance(gives, int) else gives), strict=False)
+    sizes |= {letter: size for letter, size in stated if size is not None}
+    return einsum_step(equation, -1, [sizes.get(letter) for letter in kernel])
+
+
 def _embedding(layer: Layer, padded: bool) -> LayerStep:
     rows, width = _whole_number(layer.config["input_dim"]), _whole_number(layer.config["output_dim"])
     return LayerStep("embedding", f"{size_word(rows)} × {size_word(width)}")
@@ -127,6 +153,32 @@ def _attention(layer: Layer, padded: bool) -> LayerStep:
 def _recurrent(layer: Layer, padded: bool) -> LayerStep:
     units = _whole_number(layer.config["units"])
     return LayerStep("recurrent", f"{layer.class_name.removeprefix('Simple')} {size_word(units)}", out_width=units)
+
+
+def _recurrent_convolution(layer: Layer, padded: bool) -> LayerStep:
+    """Return the words of a recurrent layer whose products are convolutions.
+
+    >>> _recurrent_convolution(Layer("ConvLSTM2D", {"filters": 64, "kernel_size": 3}), False).line
+    'ConvLSTM 3×3 64'
+    """
+    filters = _whole_number(layer.config["filters"])
+    word = f"ConvLSTM {kernel_word(_axes(layer, layer.config['kernel_size']))} {size_word(filters)}"
+    stride = step_words(_axes(layer, layer.config.get("strides", 1)), "/")
+    return worded_step("recurrent", [word, *stride], gives=filters)
+
+
+def _cell_in_turn(layer: Layer, padded: bool) -> LayerStep:
+    """Return the words of a layer that repeats one cell of Keras; an unknown step for other cells.
+
+    >>> _cell_in_turn(Layer("RNN", {"cell": {"class_name": "GRUCell", "config": {"units": 64}}}), False).word
+    'GRU 64'
+    """
+    cell = layer.config["cell"]
+    name = cell["class_name"].removesuffix("Cell").removeprefix("Simple")
+    if is_custom_class(cell) or name not in ("LSTM", "GRU", "RNN"):
+        return UNKNOWN_STEP
+    units = _whole_number(cell["config"]["units"])
+    return LayerStep("recurrent", f"{name} {size_word(units)}", gives=units)
 
 
 def _bidirectional(layer: Layer, padded: bool) -> LayerStep | None:
@@ -224,12 +276,15 @@ FINDERS: Mapping[str, Callable[[Layer, bool], LayerStep | None]] = {
     **{f"{kind}Pooling{axes}D": _pool for axes in "123" for kind in ("Max", "Average", "GlobalMax", "GlobalAverage")},
     **{f"UpSampling{axes}D": _larger for axes in "123"},
     **dict.fromkeys(("LSTM", "GRU", "SimpleRNN"), _recurrent),
+    **{f"ConvLSTM{axes}D": _recurrent_convolution for axes in "123"},
+    "RNN": _cell_in_turn,
     **dict.fromkeys((*NORM_WORDS, "GroupNormalization", "UnitNormalization"), _norm),
     **dict.fromkeys(DROPOUT_CLASSES, _dropout),
     **dict.fromkeys(("Activation", "ReLU", "LeakyReLU", "ELU", "PReLU", "Softmax"), _activation),
     **dict.fromkeys(("MultiHeadAttention", "GroupedQueryAttention", "GroupQueryAttention"), _attention),
     "Bidirectional": _bidirectional,
     "Dense": _dense,
+    "EinsumDense": _einsum_dense,
     "Embedding": _embedding,
     "Reshape": _reshape,
     "Concatenate": _concatenate,

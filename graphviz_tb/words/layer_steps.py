@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING
 
 from graphviz_tb.graphs.tensors import attr_value, declared_shapes
@@ -39,6 +40,7 @@ from graphviz_tb.words.step_words import (
     along_image,
     einsum_step,
     experts_step,
+    heads_layer_step,
     kernel_word,
     overlaps,
     size_word,
@@ -384,7 +386,14 @@ class TensorFlowSteps(OpReader):
             return experts_step(kernel[0], in_width, width, weight) if len(kernel) == 3 and kernel[0] else None
         if op == "Einsum" and not _is_last_axis_product(definition):
             return None
-        return LayerStep("dense", f"→ {size_word(width)}", in_width, width, weight=weight) if width else None
+        return self._matrix_step(weight, in_width, width) if width else None
+
+    def _matrix_step(self, weight: int, in_width: int, out_width: int) -> LayerStep:
+        """Return the step of a product with a matrix, with the heads that the shape of its weight may have."""
+        first, *heads = self.shapes.get(weight) or (None,)
+        if len(heads) == 2 and first == in_width and all(heads) and prod(size or 0 for size in heads) == out_width:
+            return heads_layer_step(in_width, heads[0] or 0, heads[1] or 0, weight)
+        return LayerStep("dense", f"→ {size_word(out_width)}", in_width, out_width, weight=weight)
 
     def table_step(self, node: int, weight: int, sizes: Sequence[int | None]) -> LayerStep:
         """Return the step of a node that looks up rows of a table of these sizes."""

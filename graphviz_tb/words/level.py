@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from graphviz_tb.graphs.calls import OpCounter, lower_bound_sign
+from graphviz_tb.model.costs import BOUND_SIGNS, Cost
 from graphviz_tb.model.formatting import format_count, plural_noun
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import (
@@ -410,37 +411,38 @@ def _line_end_names(view: View, line: MetagraphLine) -> tuple[str, str]:
 PLAIN_SCHEME = "structure"  # the usual colouring, which needs no mention
 
 
-def facts_line(hierarchy: Hierarchy, summary: str, scheme: str, left_out: int, parameters: int) -> str:
+def facts_line(hierarchy: Hierarchy, summary: str, scheme: str, left_out: int, weights: Cost) -> str:
     """Return the line below the title of a picture: the summary of its colouring, or counts and, if it is not the usual
     one, the colouring; then the number of bookkeeping ops of a saved model that are left out."""
     coloured = "" if scheme == PLAIN_SCHEME else f" · colour: {scheme}"
-    facts = summary or f"{model_counts(hierarchy, parameters)}{coloured}"
+    facts = summary or f"{model_counts(hierarchy, weights)}{coloured}"
     return f"{facts} · {group_thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else facts
 
 
-def model_counts(hierarchy: Hierarchy, parameters: int) -> str:
+def model_counts(hierarchy: Hierarchy, weights: Cost) -> str:
     """Return how many ops and, if known, parameters the model has; for a Keras file only parameters, because the frame
     of the model shows the number of layers."""
-    if own := _keras_parameters(hierarchy):
-        return _counts_text(0, own)
+    parameters = parameter_words(weights)
+    if parameters and _is_keras_model(hierarchy):
+        return parameters
     through = OpCounter(hierarchy)(0)
-    return _counts_text(hierarchy.op_count(0) if through is None else through, parameters)
+    ops = hierarchy.op_count(0) if through is None else through
+    counted = f"{lower_bound_sign(ops)}{group_thousands(ops)} {plural_noun(ops, 'op')}" if ops or not parameters else ""
+    return " · ".join(filter(None, (counted, parameters)))
 
 
-def _keras_parameters(hierarchy: Hierarchy) -> int:
-    """Return the number of parameters of the model in a Keras file; 0 for other graphs, and if unknown."""
-    models = [layer for name, layer in hierarchy.graph.layers.items() if layer.parts and "/" not in name]
-    return models[0].parameters or 0 if len(models) == 1 else 0
+def _is_keras_model(hierarchy: Hierarchy) -> bool:
+    """Return whether a graph is the one model of a Keras file."""
+    return sum(layer.parts and "/" not in name for name, layer in hierarchy.graph.layers.items()) == 1
 
 
-def _counts_text(ops: int, parameters: int) -> str:
-    """Return counts of ops and parameters; without ops if only parameters are known.
+def parameter_words(weights: Cost) -> str:
+    """Return a number of parameters, with a sign if it is a bound; "" if none are known.
 
-    >>> _counts_text(12670, 0), _counts_text(0, 0), _counts_text(9, 25_600_000), _counts_text(0, 1)
-    ('12\\u2009670 ops', '0 ops', '9 ops · 25.6 M parameters', '1 parameter')
+    >>> parameter_words(Cost(25_600_000)), parameter_words(Cost(1)), parameter_words(Cost())
+    ('25.6 M parameters', '1 parameter', '')
+    >>> parameter_words(Cost(1200, doubtful=1)), parameter_words(Cost(1200, repeated=9))
+    ('≥ 1.2 k parameters', '≤ 1.2 k parameters')
     """
-    counted = (
-        [f"{lower_bound_sign(ops)}{group_thousands(ops)} {plural_noun(ops, 'op')}"] if ops or not parameters else []
-    )
-    counted += [f"{format_count(parameters)} {plural_noun(parameters, 'parameter')}"] if parameters else []
-    return " · ".join(counted)
+    count, sign = weights.parameters, BOUND_SIGNS[weights.bound_index("parameters")]
+    return f"{sign}{format_count(count)} {plural_noun(count, 'parameter')}" if count else ""

@@ -116,11 +116,13 @@ class OpReader:
         return given if prod(given) == total else shape
 
     def weight_source(self, node: int) -> int:
-        """Return the weight to which an op only adds axes of size one, as TensorFlow does for the kernel of a row;
-        otherwise the op."""
-        if self.graph.meaning.origin[node] < 0 and self.op_of(node) == "ExpandDims":
-            return next((source for slot, (source, _) in self.inputs_of(node) if slot == 0), node)
-        return node
+        """Return the weight to which an op only adds axes of size one, as TensorFlow does for the kernel of a row, or
+        whose axes it joins or splits, as Keras does for the kernel of several heads; otherwise the op."""
+        origin, op = self.graph.meaning.origin, self.op_of(node)
+        if origin[node] >= 0 or not (op == "ExpandDims" or op in RESHAPE_OPS):
+            return node
+        source = self.input_source(node)
+        return source if source >= 0 and (op == "ExpandDims" or origin[source] >= 0) else node
 
     def op_of(self, node: int) -> str:
         return self.graph.op_types[self._type_column[node]]

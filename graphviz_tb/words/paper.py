@@ -173,10 +173,6 @@ class PaperWords:
         said = self.words_of_row(row)
         return bool(said) and not COUNTS.search(said or "")
 
-    def parameter_count(self) -> int:
-        """Return the number of parameters of the model; 0 if a part is unknown."""
-        return self.parameters.counts_below(0)[0] if len(self.graph.meaning.origin) else 0
-
     def is_one_layer(self, row: int) -> bool:
         """Return whether a row has at most one kernel and is no stack."""
         return sole_stack(self.hierarchy, row) < 0 and self.parameters.counts_below(row)[1] <= 1

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from graphviz_tb.graphs.tensors import declared_shapes
+from graphviz_tb.ops.signatures import kernel_size_between
 from graphviz_tb.words.layer_steps import FORMULA_OPS, FORMULA_STEPS, TensorFlowSteps
 from graphviz_tb.words.step_words import (
     ACTIVATION_WORDS,
@@ -30,7 +31,6 @@ TURNING_OPS = frozenset({"aten::t", "aten::transpose", "aten::permute", "aten::t
 MOST_TURNS = 4
 RECURRENT = ("lstm", "gru")
 TRUE_WORDS = ("1", "True", "true")
-MAX_KERNEL_SIZE = 64  # largest size of a kernel that is tried
 FUSED_ATTENTION = {"_native_multi_head_attention": 3, "_transformer_encoder_layer_fwd": 1}  # the input with its width
 
 
@@ -160,7 +160,7 @@ class PyTorchSteps(TensorFlowSteps):
             return worded_step("convolution", words, in_width, out_width)
         groups = self._numbers(slots[CONVOLUTIONS[name]])[0]
         axes_of_image = zip(before[2:], after[2:], strides, pads, dilation, strict=True)
-        kernel = [_kernel_size(*axis) for axis in axes_of_image]
+        kernel = [kernel_size_between(*axis) for axis in axes_of_image]
         is_depthwise = groups == in_width > 1
         word = kernel_word(kernel) if all(kernel) else ""
         parts = [f"dw {word}".strip()] if is_depthwise else [*([word] if word else []), size_word(out_width)]
@@ -292,14 +292,3 @@ def _einsum_heads(letters: Sequence[str], result: str, shape: Sequence[int]) -> 
         return 0, 0
     sizes = dict(zip(letters[0], shape, strict=True))
     return sizes[max(kept, key=result.index)], sizes[summed[0]]
-
-
-def _kernel_size(before: int, after: int, stride: int, pad: int, dilation: int) -> int:
-    """Return the size of a kernel along one axis; 0 if several fit the sizes of input and output.
-
-    >>> _kernel_size(32, 32, 1, 1, 1), _kernel_size(32, 16, 2, 1, 1), _kernel_size(224, 14, 16, 0, 1)
-    (3, 0, 0)
-    """
-    sizes = range(1, min(MAX_KERNEL_SIZE, before + 2 * pad) + 1)
-    fits = [size for size in sizes if (before + 2 * pad - dilation * (size - 1) - 1) // stride + 1 == after]
-    return fits[0] if len(fits) == 1 else 0

@@ -101,6 +101,15 @@ def heads_step(kind: str, heads: int, shared: int, size: int) -> LayerStep:
     return worded_step(kind, [f"{count} × {size}"] if heads == shared else [count, f"{shared} kv × {size}"])
 
 
+def heads_layer_step(takes: int, heads: int, size: int, weight: int = -1) -> LayerStep:
+    """Return the step of a dense layer whose result has an axis for heads.
+
+    >>> heads_layer_step(64, 4, 16).word
+    '→ 4×16'
+    """
+    return LayerStep("heads", f"→ {heads}×{size}", takes, heads * size, (heads, size), weight)
+
+
 UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape
 RELU_STEP, SQUARED_RELU_STEP, PRELU_STEP = (LayerStep("activation", word) for word in ("ReLU", "ReLU²", "PReLU"))
 SCAN_STEP = LayerStep("scan", "scan")  # a recurrence without weights
@@ -164,7 +173,7 @@ def einsum_step(equation: str, weight: int, kernel: Sequence[int | None]) -> Lay
     in_width, out_width = prod(summed_sizes), prod(result_sizes)
     if len(result_sizes) == 2 and len(summed_sizes) == 1:
         heads, size = result_sizes
-        return LayerStep("heads", f"→ {heads}×{size}", in_width, out_width, (heads, size), weight)
+        return heads_layer_step(in_width, heads, size, weight)
     return LayerStep("dense", f"→ {size_word(out_width)}", in_width, out_width, weight=weight)
 
 

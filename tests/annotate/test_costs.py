@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.paper import PaperWords
 
 FLOAT = {"type": 1}
+TRACE = Path(__file__).resolve().parents[2] / "fixtures/logged/torch_layers"
 
 
 def node(name: str, op: str, *inputs: str, **attrs: Any) -> dict[str, Any]:
@@ -278,3 +280,10 @@ def test_sums_are_exact_however_large(most: int) -> None:
     assert costs.under(0, "gradient") == costs.under(2) == two
     assert costs.distinct_totals(4) == ([costs.under(0), one, two], [0, 1, 2, 2])
     assert [costs.json_entry(row)["flops"] for row in range(4)] == [flops, most, most - 1, most - 1]
+
+
+def test_a_convolution_of_a_trace_counts_the_kernel_between_its_input_and_its_result() -> None:
+    """8 images of 8 × 8: a stem of 3 × 3 from 1 to 4 channels, six of 3 × 3 from 4 to 4, and a layer from 4 to 3."""
+    cost = load(TRACE).cost.under(0)
+    positions = 8 * 8 * 8
+    assert cost.macs == positions * 9 * (1 * 4 + 6 * 4 * 4) + 8 * 4 * 3

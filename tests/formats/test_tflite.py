@@ -147,6 +147,19 @@ def test_variables_that_never_change_are_parameters_whatever_reads_them() -> Non
     assert (cost.parameters, cost.bound_word("parameters")) == (kernels + rest + zeros, "about ")
 
 
+def test_variables_that_only_loops_read_are_parameters() -> None:
+    """A `SimpleRNN` of 4 to 8 with a bias, a `GRU` of 8 to 6 without."""
+    cost = model_of("looped_variables").cost.under(0)
+    assert (cost.parameters, cost.bound_word("parameters")) == (8 * (4 + 8 + 1) + 3 * 6 * (8 + 6), "")
+
+
+def test_kernels_in_variables_say_their_heads() -> None:
+    hierarchy = model_of("kept_variables").hierarchy
+    paper = PaperWords(hierarchy)
+    said = {paper.words_of_row(row) for row in range(len(hierarchy))}
+    assert {"8 → 2×5", "1×3, 4", "4 → 3"} <= said
+
+
 def test_statistics_of_norms_are_no_parameters() -> None:
     """4 norms of 8, of which 2 have a factor and 2 a shift; the numbers of the others are means and variances alone."""
     assert model_of("norms").cost.under(0).parameters == 8 * (2 + 2)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.model.formatting import format_count
 from graphviz_tb.model.measure import SMALL_FONT_PX, text_width
 from graphviz_tb.model.metagraph import Annotation, Metaedge, bundle_of_tensors
 from graphviz_tb.model.tensors import Tensor
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.words.level import NOTE_NAME_PX, _box_tooltip, _build_note, _stub_words, stack_label
+from graphviz_tb.words.level import NOTE_NAME_PX, _box_tooltip, _build_note, _stub_words, model_counts, stack_label
 from graphviz_tb.words.line_labels import _line_label, describe_line, drawn_label
 from graphviz_tb.words.view import NodeLabels
 
+EXPORTED = Path(__file__).resolve().parents[2] / "fixtures/exported"
 NAMES = 40  # of a tooltip
 PLACES = [f"{'long' * many}{'x' * more}" for many, more in product(range(1, 9), range(12))]
 
@@ -31,6 +34,13 @@ def ops(count: int, *more: str) -> list[dict[str, Any]]:
     """Ops behind each other; each reads `more` too."""
     before = [[], *([f"n{number}"] for number in range(count - 1))]
     return [{"name": f"n{at}", "op": f"Op{at % 7}", "input": [*more, *reads]} for at, reads in enumerate(before)]
+
+
+def test_a_title_says_that_its_number_of_parameters_is_a_bound() -> None:
+    for name, sign in (("dlrm.script", "≥ "), ("gpt.dynamo", "≥ "), ("t5.script", "≈ "), ("t5.dynamo", "")):
+        model = load(EXPORTED / f"{name}.onnx.gz")
+        said = model_counts(model.hierarchy, model.facts.weights())
+        assert said.endswith(f"ops · {sign}{format_count(model.parameters)} parameters"), name
 
 
 @pytest.mark.parametrize(("projected", "said"), [(False, "3 ops each"), (True, "16 ops in all")])

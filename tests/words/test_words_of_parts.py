@@ -201,10 +201,30 @@ def test_a_size_of_heads_that_a_reshape_leaves_open_comes_from_the_layer_before_
     assert words(IMAGE, *cut, *attention(-1, 49, 3, 12, -1))["att"] == "12 heads × 8"
 
 
-def test_a_kernel_whose_axes_a_reshape_joins_is_one_of_a_dense_layer() -> None:
+def test_a_kernel_whose_axes_a_reshape_joins_is_one_of_a_dense_layer_with_heads() -> None:
     kernel = [weight("kernel", 192, 3, 64), *reshape("flat", "kernel", 192, 192)]
     multiply: dict[str, object] = {"name": "queries", "op": "BatchMatMulV2", "input": ["image", "flat"]}
-    assert words(IMAGE, *kernel, multiply)["queries"] == "→ 192"
+    assert words(IMAGE, *kernel, multiply)["queries"] == "→ 3×64"
+
+
+def variable(name: str, *shape: int) -> list[dict[str, object]]:
+    """A variable and the op that reads it."""
+    sizes = {"shape": {"shape": {"dim": [{"size": size} for size in shape]}}, "dtype": {"type": 1}}
+    read: dict[str, object] = {"name": f"{name}/read", "op": "ReadVariableOp", "input": [name]}
+    return [{"name": name, "op": "VarHandleOp", "attr": sizes}, read | {"attr": {"dtype": {"type": 1}}}]
+
+
+def test_a_variable_whose_axes_a_reshape_joins_is_a_kernel() -> None:
+    kernel = [*variable("query/kernel", 64, 4, 16), *reshape("query/flat", "query/kernel/read", 64, -1)]
+    multiply: dict[str, object] = {"name": "query/MatMul", "op": "BatchMatMulV2", "input": ["image", "query/flat"]}
+    said = words(IMAGE, *kernel, multiply, *reshape("query/heads", "query/MatMul", -1, 6, 4, 16))
+    assert said["query"] == "64 → 4×16"
+
+
+def test_a_variable_whose_reshape_joins_the_summed_axes_is_a_kernel() -> None:
+    kernel = [*variable("output/kernel", 4, 16, 32), *reshape("output/flat", "output/kernel/read", -1, 32)]
+    multiply: dict[str, object] = {"name": "output/MatMul", "op": "BatchMatMulV2", "input": ["image", "output/flat"]}
+    assert words(IMAGE, *kernel, multiply)["output"] == "64 → 32"
 
 
 @each(

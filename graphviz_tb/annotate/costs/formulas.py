@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Out, Symbols
-from graphviz_tb.ops.signatures import weight_input_names
+from graphviz_tb.ops.signatures import kernel_size_between, weight_input_names
 from graphviz_tb.ops.table import MAX_CACHED_OP_TYPES, op_row
 
 KnownSizes = tuple[int, ...]
@@ -131,9 +131,30 @@ def _recurrent_cost(op: CountedOp) -> OpCost:
 
 def _convolution_cost(op: CountedOp) -> OpCost:
     """Count a convolution; if it is transposed, each element of the input is multiplied with the whole kernel."""
-    moved = op.input_elements() if op.op.attr("transposed") else op.output_elements()
-    macs = min(moved * size_product(op.input_sizes(1)[1:]), MAX_ELEMENTS)
+    transposed = bool(op.op.attr("transposed") or op.op.known_number(6))
+    moved = op.input_elements() if transposed else op.output_elements()
+    is_kernel_known = len(op.ins) > 1 and op.ins[1].shape is not None
+    kernel = op.input_sizes(1)[1:] if is_kernel_known or transposed else _kernel_of_trace(op)
+    macs = min(moved * size_product(kernel), MAX_ELEMENTS)
     return OpCost(macs, 2 * macs)
+
+
+def _kernel_of_trace(op: CountedOp) -> KnownSizes:
+    """Return the sizes of the kernel of a convolution without its filters, from those of its input and result: a trace
+    states no shapes of weights."""
+    before, after = op.input_sizes(0), op.output_sizes()
+    stride, pad, dilation = (_sizes_along_axes(op.op.known_elements(slot), len(after) - 2) for slot in (3, 4, 5))
+    groups = op.op.known_number(8) or 0
+    axes = zip(before[2:], after[2:], stride, pad, dilation, strict=False)
+    window = tuple([kernel_size_between(*axis) for axis in axes if axis[2] > 0])
+    if groups < 1 or len(before) < 3 or len(window) != len(after) - 2 or not all(window):
+        raise UnknownShapeError
+    return before[1] // groups, *window
+
+
+def _sizes_along_axes(values: Sequence[int] | None, axes: int) -> Sequence[int]:
+    """Return a number for each axis; a single number is repeated."""
+    return [*values] * axes if values is not None and len(values) == 1 else values or ()
 
 
 CostRule = Callable[[CountedOp], OpCost]

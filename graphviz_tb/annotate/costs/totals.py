@@ -7,7 +7,7 @@ or one round if their number is unknown.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -27,22 +27,19 @@ from graphviz_tb.annotate.infer.frame import CallFrame
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Out, all_sizes_known
 from graphviz_tb.annotate.shapes import keras_layer_nodes, output_count
+from graphviz_tb.annotate.weights import callers_in_main_graph, iter_weight_costs
 from graphviz_tb.graphs.tensors import output_dtype_lookup
 from graphviz_tb.limits import MAX_CACHED_OPS
-from graphviz_tb.model.columns import distinct_values
 from graphviz_tb.model.costs import COST_ROLES, NO_COST, Cost, Costs
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.interpretation import Part, Variable, VariableUse
+from graphviz_tb.model.interpretation import Part
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import element_size
 from graphviz_tb.ops.roles import (
     ALIAS_OPS,
     BRANCH_OPS,
-    CONSTANT_OPS,
-    HANDLE_OPS,
     LOOP_OPS,
-    PARAMETER_OP,
     RESHAPE_OPS,
     Role,
     has_role,
@@ -100,88 +97,6 @@ def _cost_roles_of_nodes(graph: Graph) -> list[int]:
     return roles
 
 
-def _iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:
-    """Yield the nodes of weights, and nodes that are Keras layers, with the costs of their weights. A weight of unknown
-    size counts as one `unsized`."""
-    graph = inference.graph
-    for node in graph.meaning.doubtful:
-        yield node, Cost(doubtful=1)
-    for node in _traced_parameters(graph):
-        yield node, Cost(unsized=1)
-    for variable in graph.meaning.variables():
-        if variable.use == VariableUse.BUFFER:
-            continue
-        if variable.use == VariableUse.STATE:
-            # A constant that standardises an input: Keras counts it in some models.
-            if graph.op_types[graph.op[variable.node]] in CONSTANT_OPS:
-                yield variable.node, Cost(doubtful=1)
-            continue
-        elements = _variable_element_count(inference, variable)
-        copy = variable.use == VariableUse.COPY
-        if elements is None:
-            yield variable.node, Cost(unsized=int(bool(variable.users) and not copy))
-        elif copy:
-            yield variable.node, Cost(copied=elements)
-        else:
-            size, is_decided = element_size(variable.dtype), variable.trainable is not None
-            untrained = elements if variable.trainable is False else 0
-            yield (
-                variable.node,
-                Cost(
-                    elements,
-                    weight_bytes=elements * size,
-                    non_trainable=untrained,
-                    undecided=int(not is_decided),
-                    repeated=elements if _may_repeat(graph, variable.node) else 0,
-                ),
-            )
-    for node, layer in keras_layer_nodes(inference.graph).items():
-        dtype, count, fixed = layer.config.get("dtype"), layer.parameters, layer.non_trainable
-        weight_bytes = layer.weight_bytes
-        if weight_bytes is None:
-            weight_bytes = (count or 0) * element_size(dtype if isinstance(dtype, str) else "")
-        yield (
-            node,
-            Cost(unsized=1)
-            if count is None
-            else Cost(count, weight_bytes=weight_bytes, non_trainable=fixed or 0, undecided=int(fixed is None)),
-        )
-
-
-def _traced_parameters(graph: Graph) -> list[int]:
-    """Return the first read of each parameter or buffer in a trace of values, which does not state their shapes; other
-    reads are of modules, whose members are read in turn.
-
-    Net/Linear[fc]/weight/weight.3 ─▶ aten::linear        read again: Net/Linear[fc]/weight/weight.7
-    """
-    if not graph.is_value_trace:
-        return []
-    reads = graph.nodes_of_types(lambda op: has_role(op, Role.TRACE_WEIGHT))
-    used = reads[graph.source] & ~reads[graph.target] & ~graph.control
-    first: dict[str, int] = {}
-    for node in distinct_values(graph.source[used]).tolist():
-        first.setdefault(graph.name[node].rpartition("/")[0] or graph.name[node], node)
-    return list(first.values())
-
-
-def _may_repeat(graph: Graph, node: int) -> bool:
-    """Return whether a weight of an exported program may be a copy of another one."""
-    definition = graph.node_def(node) if graph.op_types[graph.op[node]] == PARAMETER_OP else None
-    return definition is not None and "_may_repeat" in definition.attr
-
-
-def _variable_element_count(inference: Inference, variable: Variable) -> int | None:
-    sizes = [] if variable.shape is None else [size for size in variable.shape if size is not None]
-    if variable.shape is not None and len(sizes) == len(variable.shape):
-        return prod(sizes)
-    if not inference.graph.meaning.variable[variable.node]:
-        return None
-    # A handle is a scalar; the shape of the variable is that of its value.
-    out = inference.first_output(variable.node)
-    shape = out.held if inference.op_type(variable.node) in HANDLE_OPS else out.shape
-    return prod(shape or ()) if all_sizes_known(shape) else None
-
-
 def _weight_owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
     """Return the owner of each weight that is drawn as a mark: the first op of the network, in the same graph or body,
     that uses it.
@@ -215,8 +130,8 @@ def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) 
     nodes = summer.costs_of_nodes()
     uncounted = dict(sorted(summer.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
     roles = _cost_roles_of_nodes(graph)
-    callers = _callers_in_main_graph(graph)
-    for node, cost in _iter_weight_costs(inference):
+    callers = callers_in_main_graph(graph)
+    for node, cost in iter_weight_costs(inference):
         nodes[node] += cost
         # Weights of a function count at its first call only.
         caller = callers.get(int(graph.function[node]))
@@ -234,32 +149,12 @@ def hierarchy_costs(hierarchy: Hierarchy, inference: Inference, batch: int = 1) 
     return Costs(direct, counted, hierarchy.end.tolist(), role_of_row, uncounted, batch)
 
 
-def _callers_in_main_graph(graph: Graph) -> dict[int, int]:
-    """Return for each function the first node of the main graph that calls it, directly or through other functions."""
-    inner: dict[int, list[int]] = {}
-    waiting: list[tuple[int, int]] = []
-    for call in graph.calls:
-        function = int(graph.function[call.node])
-        if function < 0:
-            waiting.append((call.function, call.node))
-        else:
-            inner.setdefault(function, []).append(call.function)
-    found: dict[int, int] = {}
-    waiting.reverse()
-    while waiting:
-        function, node = waiting.pop()
-        if function not in found:
-            found[function] = node
-            waiting += [(called, node) for called in inner.get(function, ())]
-    return found
-
-
 def weight_costs_by_node(inference: Inference) -> dict[int, Cost]:
     """Return the cost of the weights of a graph, at the nodes where sums count them."""
     graph = inference.graph
-    used_by, callers = _weight_owners(graph, _cost_roles_of_nodes(graph)), _callers_in_main_graph(graph)
+    used_by, callers = _weight_owners(graph, _cost_roles_of_nodes(graph)), callers_in_main_graph(graph)
     weights: defaultdict[int, Cost] = defaultdict(lambda: NO_COST)
-    for node, cost in _iter_weight_costs(inference):
+    for node, cost in iter_weight_costs(inference):
         owner = used_by.get(node, node)
         weights[owner if graph.kept[owner] else node] += cost
         caller = callers.get(int(graph.function[node]))

@@ -16,6 +16,9 @@ from graphviz_tb.annotate.infer.op import (
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Elements, Out, merge_dims
 from graphviz_tb.limits import MAX_FOLDED_ELEMENTS
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.tensors import MAX_DIMENSIONS
+
+MAX_TRACED_LETTERS, MAX_TRACED_DIGITS = 96, 12  # of the numbers in a constant of a trace
 
 # Strided slices, as tf.strided_slice defines them: begins, ends and strides for some axes, the "specification", and
 # masks that change their meaning. Bit i of a mask is for entry i.
@@ -297,6 +300,25 @@ def _infer_range(op: Op) -> RuleResult:
     return [(op.symbols.calculate("span", *(number[0] for number in numbers if number)),)]
 
 
+def _infer_traced_constant(op: Op) -> RuleResult:
+    """`prim::Constant`: a tensor, or in a trace the text of a number or of a list, `{ value : [1, 2]}`."""
+    attrs = op.definition.attr
+    if "value" in attrs:  # reading a missing key of a message would add it
+        return [op.dims_of_message(attrs["value"].tensor.tensor_shape)]
+    name, _, stated = str(op.attr("attr") or "").strip("{ }").partition(":")
+    numbers = [number.strip() for number in stated[:MAX_TRACED_LETTERS].strip("[ ]").split(",")]
+    is_known = name.strip() == "value" and len(stated) < MAX_TRACED_LETTERS
+    is_known &= all(number.removeprefix("-").isdecimal() and len(number) < MAX_TRACED_DIGITS for number in numbers)
+    return [Out(None, tuple(map(int, numbers)) if is_known else None)]
+
+
+def _infer_traced_list(op: Op) -> RuleResult:
+    """`prim::ListConstruct`: numbers one by one."""
+    numbers = [op.known_number(index) for index in range(len(op.ins))]
+    known = tuple([number for number in numbers if number is not None])
+    return [Out(None, known if len(known) == len(numbers) <= MAX_DIMENSIONS else None)]
+
+
 ARRAY_RULES: dict[str, ShapeRule] = {
     "Reshape": _infer_reshape,
     "ExpandDims": _infer_expand_dims,
@@ -317,6 +339,8 @@ ARRAY_RULES: dict[str, ShapeRule] = {
     "Tile": _infer_tile,
     "ShapeN": _infer_shape_n,
     "Range": _infer_range,
+    "prim::Constant": _infer_traced_constant,
+    "prim::ListConstruct": _infer_traced_list,
 }
 
 
