@@ -329,7 +329,7 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     users, writers = _users_and_writers(graph, carried)
     handles = {*users, *writers, *np.flatnonzero(graph.meaning.variable).tolist()}
     reads = _reads_by_variable(graph, carried)
-    seen_resources: set[str] = set()
+    first_handles: dict[str, int] = {}
     listed: list[Variable] = []
     alias_shapes: dict[int, Shape] = {}
     graph.decode_together(list(handles))
@@ -338,22 +338,28 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
         if graph.function[node] >= 0 and not is_variable:
             continue  # an argument of a function, bound by a call
         name, dtype, shape = _declared_weight_facts(graph, node)
-        if graph.meaning.variable[node]:
+        if (
+            graph.meaning.variable[node]
+            and (first := first_handles.setdefault(_resource_of(graph, node), node)) != node
+        ):
             # Several handles of one resource are one variable.
-            if (resource := _resource_of(graph, node)) in seen_resources:
-                if graph.op_types[graph.op[node]] == PARAMETER_OP:
-                    alias_shapes[node] = shape
-                continue
-            seen_resources.add(resource)
+            for ops in (users, writers):
+                if node in ops:
+                    ops.setdefault(first, []).extend(ops[node])
+            if graph.op_types[graph.op[node]] == PARAMETER_OP:
+                alias_shapes[node] = shape
+            continue
         if shape is None or not dtype:
             read_dtype, read_shape = _dtype_and_shape_of_reads(graph, reads.get(node, ()))
             dtype, shape = dtype or read_dtype, read_shape if shape is None else shape
-        listed.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, tuple(users.get(node, ()))))
+        listed.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, ()))
+    for nodes in (*users.values(), *writers.values()):
+        nodes.sort()  # in file order, those of further handles among them
     # Most variables state their shape: infer it from assignments only for the rest.
     missing = [variable.node for variable in listed if variable.shape is None]
     shapes = _shapes_implied_by_uses(graph, frozenset(missing)) if missing else {}
     shaped = [
-        replace(variable, shape=shapes[variable.node]) if variable.node in shapes else variable for variable in listed
+        replace(one, shape=shapes.get(one.node, one.shape), users=tuple(users.get(one.node, ()))) for one in listed
     ]
     shape_of = {variable.node: variable.shape for variable in shaped}
     single_origins = [(argument, origins[0]) for argument, origins in carried.bound.items() if len(origins) == 1]

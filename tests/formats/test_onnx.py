@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tbgraph
+from graphviz_tb.color import make_colouring
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import MalformedProto, NoGraph, ReadError
 from graphviz_tb.formats.onnx import read_onnx
@@ -473,6 +474,17 @@ def test_a_table_that_is_stored_once_more_is_one_weight_or_a_bound() -> None:
     assert counted == [("", 18, 72), ("", 36, 72), ("at most ", 36, 72), ("", 36, 72)]
     (untied,) = tbgraph.diff(language_model(equal), language_model(other))
     assert (untied.name, untied.detail["key"], untied.detail["old"]) == ("head/weight", "tied", True)
+
+
+def test_the_users_of_a_weight_are_those_of_its_second_copy_too() -> None:
+    table = struct.unpack("<18f", floats("", 6, 3).raw_data or b"")
+    turned = [table[row * 3 + column] for column in range(3) for row in range(6)]
+    model = tbgraph.load(language_model(TensorValue("onnx::MatMul_9", (3, 6), 1, struct.pack("<18f", *turned))))
+    graph = model.hierarchy.graph
+    (weight,) = graph.meaning.variables()
+    assert [graph.name[user] for user in weight.users] == ["wte/Gather", "head/M"]
+    colouring = make_colouring(model.hierarchy, model.facts, "structure", "light")
+    assert all(colouring.fill_of((model.hierarchy.name.index(name),)).hued for name in ("wte", "head"))
 
 
 @each(("name", "weights"), [("t145", 1), ("145", 1), ("logit_scale", 2), ("head.scale", 2)])
