@@ -120,3 +120,12 @@ def test_heads_and_their_sizes() -> None:
         (4, "num_heads", "4", "2"),
         (3, "key_dim", "8", "16"),
     ]
+
+
+def test_the_size_of_the_values_is_another_than_that_of_the_keys() -> None:
+    of_values = ("16×2×8", "16×2×12")
+    shapes = [of_values, ("2×8×16", "2×12×16")]
+    assert _attention_settings(shapes, {of_values}) == [(3, "value_dim", "8", "12")]
+    of_queries = ("16×4×8", "16×4×12")  # of grouped queries: keys and values have fewer heads
+    shapes = [of_queries, of_values, ("4×8×16", "4×12×16")]
+    assert _attention_settings(shapes, {of_queries}) == [(3, "key_dim", "8", "12")]

@@ -248,3 +248,19 @@ def test_outputs_in_another_order_are_an_edit_beside_any_other(edit: str, names:
     text = changes.explain()
     assert [each for each in words if each not in text] == []
     assert len(list(changes)) == len(words)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_shape_is_an_edit_unless_it_is_computed_from_the_sizes_of_its_inputs(turned: bool) -> None:
+    old, new = (copied(base("decoder", "pt2").hierarchy.graph.graph_def.whole_message()) for _ in range(2))
+    for graph, sizes, activation in ((old, [1, 4, -1, 4], "gelu"), (new, [1, 8, -1, 4], "silu")):
+        for node in graph.node:
+            if node.name.endswith("blocks.0]/Attention[attn]/unflatten"):
+                node.op = "aten::view"
+                node.attr["size"].list.i[:] = sizes
+            node.op = node.op.replace("aten::gelu", f"aten::{activation}")
+    text = (diff(new, old) if turned else diff(old, new)).explain()
+    sizes = "[1, 8, -1, 4] → [1, 4, -1, 4]" if turned else "[1, 4, -1, 4] → [1, 8, -1, 4]"
+    assert text.startswith("2 changes")
+    assert f"~ Decoder/Layer[blocks.0]/Attention[attn]/unflatten  size {sizes}" in text
+    assert f"op {'aten::silu → aten::gelu' if turned else 'aten::gelu → aten::silu'}" in text

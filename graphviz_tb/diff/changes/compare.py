@@ -158,11 +158,11 @@ def _node_changes(m: Matching, options: DiffOptions, witnesses: Witnesses) -> It
         old_value = members[0][2].old
         # Sizes of a Keras layer are settings; those of a PyTorch op may be computed.
         is_setting = members[0][0] in m.a.labels.configurations
-        follows = not is_setting and parse_traced_list(old_value) is None and is_entailed(key, old_value)
-        follows = follows or key in COUNT_ATTRIBUTES or (key in INPUT_SHAPE_KEYS and _is_inner_input(m, places))
+        follows = key in COUNT_ATTRIBUTES or (key in INPUT_SHAPE_KEYS and _is_inner_input(m, places))
+        entailed = not is_setting and parse_traced_list(old_value) is None and is_entailed(key, old_value)
         # A program computes such settings from the shapes of its inputs.
-        sizes = (witnesses.is_size(each.old, each.new, witnesses.taken_sizes((a, b))) for a, b, each in members)
-        follows = follows or (is_setting and isinstance(old_value, list) and all(sizes))
+        sizes = (witnesses.is_size(each.old, each.new, witnesses.given_sizes(a, b)) for a, b, each in members)
+        follows = follows or ((entailed or (is_setting and isinstance(old_value, list))) and all(sizes))
         yield block, _attribute_change(m, members), follows
     yield from weight_changes(m, weights, witnesses)
     yield from setting_changes(m, settings, witnesses)

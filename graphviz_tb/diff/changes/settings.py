@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import cache
 from math import isclose, sqrt
@@ -87,14 +87,14 @@ def _layer_weight_change(
         for side, weights in weights_by_side
     ]
     old_ops, new_ops = (tuple(_telling_ops(types)) for types in user_types)
-    shapes = sorted(
-        {(str(difference.old), str(difference.new)) for *_, difference in members},
-        key=lambda pair: (-pair[0].count("×"), pair),
-    )
+    # A constant and its reads differ in keys of their own.
+    counts = Counter((str(each.old), str(each.new), each.key) for *_, each in members)
+    shapes = sorted({(old, new) for old, new, _ in counts}, key=lambda pair: (-pair[0].count("×"), pair))
     # In exported programs the gates of a recurrent layer are rows of its weights.
     has_gates = any(has_framework(op) and has_role(op, Role.RECURRENT) for op in user_types[1])
     written_shapes = tuple((_in_columns(old), _in_columns(new)) if has_gates else (old, new) for old, new in shapes)
-    (score, key, old, new), further = settings((old_ops, new_ops), written_shapes)
+    once = frozenset(shapes) - {(old, new) for (old, new, _), count in counts.items() if count > 1}
+    (score, key, old, new), further = settings((old_ops, new_ops), written_shapes, once)
     places = layers[0].name_around(members[0][0]), layers[1].name(layer)
     weights = tuple(Sides(*pair) for pair in shapes)
     beside = tuple(SettingPart(places[1], *each) for each in further)
@@ -133,17 +133,22 @@ def _has_equal_inputs(layers: tuple[Layers, Layers], users: tuple[int, int]) -> 
     return known and inputs[0] == inputs[1]
 
 
-def _weight_settings(ops: BothOps, shapes: Sequence[tuple[str, str]]) -> WeightSettings:
-    """Return the setting with the greatest score among all weights of a layer, and its other settings."""
-    heads, by_weight = _attention_settings(shapes), [_weight_words(ops[1], *pair, ops[0]) for pair in shapes]
+def _weight_settings(
+    ops: BothOps, shapes: Sequence[tuple[str, str]], once: Set[tuple[str, str]] = frozenset()
+) -> WeightSettings:
+    """Return the setting with the greatest score among all weights of a layer, and its other settings. One weight has
+    each of the shapes `once`."""
+    heads, by_weight = _attention_settings(shapes, once), [_weight_words(ops[1], *pair, ops[0]) for pair in shapes]
     first = max([*(settings[0] for settings in by_weight), *heads, *_recurrent_settings(shapes)])
     further = [*heads, *(setting for _, *others in by_weight for setting in others)]
     return first, list(dict.fromkeys(setting[1:] for setting in further if setting[1] != first[1]))
 
 
-def _attention_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
+def _attention_settings(
+    shapes: Sequence[tuple[str, str]], once: Set[tuple[str, str]] = frozenset()
+) -> list[ValueChange]:
     """Infer settings of a multi-head attention from its weights: width×heads×key for queries, heads×key×width for
-    results.
+    results. If one weight alone has other keys, these are the values.
 
     >>> _attention_settings([("32×4×8", "32×2×8"), ("4×8×32", "2×8×32")]), _attention_settings([("3×3×16", "5×5×16")])
     ([(4, 'num_heads', '4', '2')], [])
@@ -155,7 +160,10 @@ def _attention_settings(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
     for old, new in new_axes.items():
         if new_axes.get((*old[1:], old[0])) == (*new[1:], new[0]):
             settings += [(4, "num_heads", old[1], new[1])] if old[1] != new[1] else []
-            settings += [(3, "key_dim", old[2], new[2])] if old[2] != new[2] else []
+            resized = [pair for pair in new_axes.items() if (pair[0][2], pair[1][2]) == (old[2], new[2])]
+            of_values = len(resized) == 1 and ("×".join(old), "×".join(new)) in once
+            key = "value_dim" if of_values else "key_dim"
+            settings += [(3, key, old[2], new[2])] if old[2] != new[2] else []
     return settings
 
 
@@ -404,7 +412,7 @@ def _setting_term(m: Matching, new: int, user: int, slot: int) -> str:
 # attention/q   units 32 → 64         the factor 2
 # attention/mul y 0.354 → 0.25        the factor 1/√2: the head size changed from 8 to 16
 
-WIDTH_KEYS = frozenset({"units", "filters", "output_dim", "num_heads", "key_dim"})
+WIDTH_KEYS = frozenset({"units", "filters", "output_dim", "num_heads", "key_dim", "value_dim"})
 # Settings that repeat a size of the input: the groups of a depthwise convolution, the axes of a norm.
 INPUT_SIZE_KEYS = frozenset({"groups", "group", "normalized_shape"})
 TENSOR_TEXT = re.compile(r"^tensor\(([-+.e0-9]+)(?:, .*)?\)$")

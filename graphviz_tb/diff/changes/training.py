@@ -409,7 +409,12 @@ class TrainingParts:
             if not variables <= self.training.trained:
                 return AVERAGES
             bounds = [node for node in nodes if graph.op_types[graph.op[node]] in BOUND_OPS | NORM_OPS]
-            return CONSTRAINT if bounds and self._take_weights(bounds) else WEIGHT_DECAY
+            if bounds and self._take_weights(bounds):
+                return CONSTRAINT
+            # A decay is a product of a weight; any other function of it is a step of the program.
+            written = self.bodies.layers.written_variables
+            others = [n for n in nodes if not exists(written[n]) and graph.op_types[graph.op[n]] not in LINEAR_OPS]
+            return "" if others and self._take_weights(others) else WEIGHT_DECAY
         if self._take_weights(before_updates):
             norms = [node for node in before_updates if graph.op_types[graph.op[node]] in NORM_OPS]
             return TRUST_RATIO if norms and self._take_weights(norms) else WEIGHT_DECAY

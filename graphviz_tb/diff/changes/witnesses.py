@@ -278,10 +278,13 @@ class Witnesses:
         """Return whether the only numbers that differ are sizes of weights and inputs, or in `sizes`."""
         if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
             places = [place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
-            # The last axis may be the quotient of a size and the axis before it.
-            divided = old[-2] if places == [len(old) - 1] and places[0] else None
-            if isinstance(divided, int) and divided > 1 and self.is_size(divided * old[-1], divided * new[-1], sizes):
-                return True
+            # One axis may be the quotient of a size and the axis beside it.
+            if len(places) == 1:
+                beside = (old[axis] for axis in (places[0] - 1, places[0] + 1) if 0 <= axis < len(old))
+                before, after = old[places[0]], new[places[0]]
+                factors = [each for each in beside if isinstance(each, int) and each > 1]
+                if any(self.is_size(each * before, each * after, sizes) for each in factors):
+                    return True
             return all(self.is_size(old[place], new[place], sizes) for place in places)
         whole = isinstance(old, int) and isinstance(new, int) and not isinstance(old, bool)
         return whole and (old, new) in (self.sizes if sizes is None else sizes)
@@ -299,6 +302,14 @@ class Witnesses:
                 break
             users, given = (ends[0], ends[1]), users
         return self.sizes | self.taken_sizes(users, given)
+
+    def given_sizes(self, old: int, new: int) -> SizePairs:
+        """Return the old and new sizes from which a program computes a shape at two matched ops: those of their inputs.
+        Where an op makes a tensor of no other, they are those of weights, of inputs of the graph, and beside it."""
+        users = [side.data_users(node) for side, node in ((self.m.a, old), (self.m.b, new))]
+        if self.m.a.data_sources(old) or not all(users):
+            return self.taken_sizes((old, new))
+        return self.sizes | self.taken_sizes((users[0][0], users[1][0]), (old, new))
 
     def taken_sizes(self, users: tuple[int, int], given: tuple[int, int] = (-1, -1)) -> SizePairs:
         """Return the old and new sizes of the inputs of two matched ops, and their products, without `given` nodes."""
