@@ -14,8 +14,10 @@ from tests.fold.test_idioms import Net, idioms
 STEPS = 4
 
 
-def scanned(net: Net, decay: str, given: str, layer: bool = False, sums: bool = True) -> str:
+def scanned(net: Net, decay: str, given: str, layer: bool = False, selected: bool = False, sums: bool = True) -> str:
     """y[t] = h[t] · given[t], with h[t] = decay[t] · h[t − 1] + given[t]; the state may pass a layer."""
+    if selected:  # what each step keeps is made of what it takes
+        decay = net.op("Softplus", net.op("BiasAdd", net.op("MatMul", given, net.weight(64, 64)), net.weight(64)))
     state, results = net.op("Zeros"), []
     for _ in range(STEPS):
         part, kept = net.op("StridedSlice", given), net.op("StridedSlice", decay)
@@ -34,6 +36,15 @@ def test_a_recurrence_without_weights_is_one_box(named: bool) -> None:
         x = net.op("AddV2", net.dense(scanned(net, decay, given)), x)
     found = idioms(net.model(), GroupOrigin.SCAN)
     assert found == [("scan", 2 + 6 * STEPS)] * 3
+
+
+def test_layers_that_only_say_what_a_scan_keeps_are_part_of_it() -> None:
+    net = Net()
+    x = net.op("Placeholder", name="x")
+    given = net.dense(x)
+    net.op("AddV2", net.dense(scanned(net, "", given, selected=True)), given)
+    # the product, its bias and its activation
+    assert idioms(net.model(), GroupOrigin.SCAN) == [("scan", 2 + 6 * STEPS + 3)]
 
 
 def test_steps_with_a_layer_or_without_a_state_are_no_scan() -> None:

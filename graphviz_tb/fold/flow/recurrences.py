@@ -14,7 +14,7 @@ so it is convex.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
 from itertools import pairwise
 
@@ -71,7 +71,7 @@ def _scans(dag: Dag, context: FoldContext) -> Iterator[list[int]]:
         inside = _needed_by(dag, end, lambda box: _may_be_in_step(box, context))
         if _count_slices(dag, inside) >= len(results) and _has_growing_depths(dag, inside, results):
             inside = _without_activations(dag, inside)
-            yield [*inside, end, *_join_of_list(dag, end)]
+            yield [*_selecting_layers(dag, inside, end, context), *inside, end, *_join_of_list(dag, end)]
 
 
 def _is_join(box: FlowBox) -> bool:
@@ -102,6 +102,22 @@ class _LazyCounts(dict[int, int]):
 
     def __missing__(self, key: int) -> int:
         return self.count(key)
+
+
+def _selecting_layers(dag: Dag, scan: Sequence[int], end: int, context: FoldContext) -> list[int]:
+    """Return the layers that only a scan needs, with the boxes between, if all their inputs are inputs of the scan.
+
+    They select what each step of Mamba (Gu & Dao 2023) remembers.
+    """
+
+    def is_part(box: FlowBox) -> bool:
+        return _may_be_in_step(box, context) or (box.ops <= MAX_CELL_LAYER_OPS and context.types.maps_channels(box))
+
+    inside = {*scan, end}
+    found = [box for box in _needed_by(dag, end, is_part) if box not in inside]
+    taken, given = ({source for box in each for source in dag.before[box]} - inside for each in (found, scan))
+    given -= {*found}
+    return found if taken - {*found} <= given else []
 
 
 def _may_be_in_step(box: FlowBox, context: FoldContext) -> bool:
