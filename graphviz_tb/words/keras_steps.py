@@ -164,7 +164,7 @@ def _recurrent_convolution(layer: Layer, padded: bool) -> LayerStep:
     filters = _whole_number(layer.config["filters"])
     word = f"ConvLSTM {kernel_word(_axes(layer, layer.config['kernel_size']))} {size_word(filters)}"
     stride = step_words(_axes(layer, layer.config.get("strides", 1)), "/")
-    return worded_step("recurrent", [word, *stride], gives=filters)
+    return worded_step("recurrent", [word, *stride], out_width=filters)
 
 
 def _cell_in_turn(layer: Layer, padded: bool) -> LayerStep:
@@ -178,7 +178,7 @@ def _cell_in_turn(layer: Layer, padded: bool) -> LayerStep:
     if is_custom_class(cell) or name not in ("LSTM", "GRU", "RNN"):
         return UNKNOWN_STEP
     units = _whole_number(cell["config"]["units"])
-    return LayerStep("recurrent", f"{name} {size_word(units)}", gives=units)
+    return LayerStep("recurrent", f"{name} {size_word(units)}", out_width=units)
 
 
 def _bidirectional(layer: Layer, padded: bool) -> LayerStep | None:

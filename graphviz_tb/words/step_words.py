@@ -101,13 +101,13 @@ def heads_step(kind: str, heads: int, shared: int, size: int) -> LayerStep:
     return worded_step(kind, [f"{count} × {size}"] if heads == shared else [count, f"{shared} kv × {size}"])
 
 
-def heads_layer_step(takes: int, heads: int, size: int, weight: int = -1) -> LayerStep:
+def heads_layer_step(in_width: int, heads: int, size: int, weight: int = -1) -> LayerStep:
     """Return the step of a dense layer whose result has an axis for heads.
 
     >>> heads_layer_step(64, 4, 16).word
     '→ 4×16'
     """
-    return LayerStep("heads", f"→ {heads}×{size}", takes, heads * size, (heads, size), weight)
+    return LayerStep("heads", f"→ {heads}×{size}", in_width, heads * size, (heads, size), weight)
 
 
 UNKNOWN_STEP = LayerStep("unknown", "")  # a layer whose weights have no known shape

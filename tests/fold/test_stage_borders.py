@@ -609,3 +609,25 @@ def test_the_first_block_that_makes_what_all_are_given_is_of_their_stage() -> No
             x = w.add(x, w.conv(w.op("BiasAdd", y, given), 16, 3, 1, "conv2"))
     w.op("Softmax", w.conv(x, 32, 3, 2, "down"))
     assert heights(load(w.graph)) == [3]
+
+
+@pytest.mark.parametrize("form", ["flat", "nameless"])
+def test_layers_with_another_kernel_behind_the_last_sum_are_no_block(form: str) -> None:
+    w = Writer(form, random.Random(3))
+    w.style, w.width = "const", 32
+    x = w.op("Placeholder", name="x")
+
+    def inverted_layers(x: str, kernel: int) -> str:
+        x = w.act(w.norm(w.conv(x, 64, 1, 1, "expand"), "bn1"), name="act1")
+        x = w.act(w.norm(w.depthwise(x, kernel), "bn2"), name="act2")
+        return w.norm(w.conv(x, 32, 1, 1, "project"), "bn3")
+
+    for number in range(4):
+        with w.scope(f"block{number}"):
+            x = w.add(x, inverted_layers(x, 3))
+    with w.scope("head"):
+        x = inverted_layers(x, 7)
+    w.dense(x, 10)
+    found = heights(load(formed(w.graph, form, random.Random(4))))
+    assert 4 in found
+    assert 5 not in found

@@ -372,12 +372,12 @@ def _ends_stage(
     main = [element.box for element in sequence[start:stop] if not element.side]
     if channels not in map(widths.output_channels, (stretch, main)) or widths.has_downsampling(other):
         return False
-    if (
-        not channels
-        and any(each.shortcut for each in repetition)
-        and not any(each.shortcut for each in sequence[start:stop])
-    ):
-        return False  # only a sum requires equal channels
+    lacks_shortcut = any(each.shortcut for each in repetition) and not any(
+        each.shortcut for each in sequence[start:stop]
+    )
+    # Only a sum requires equal channels; other kernels say that the layers are none of the stage.
+    if lacks_shortcut and not (channels and widths.kernels(stretch) <= widths.kernels(other)):
+        return False
     if not (is_complete or channels or are_numbered([*other, *stretch])):
         return False
     if not widths.has_downsampling(stretch):
