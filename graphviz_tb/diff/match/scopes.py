@@ -197,7 +197,7 @@ def match_from_roots(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings
     while queue:
         old, new = queue.popleft()
         if m.a.exact_scope_hashes[old] == m.b.exact_scope_hashes[new]:
-            yield from _match_whole(m, old, new, Reason.NAME)
+            yield from match_whole(m, old, new, Reason.NAME)
         else:
             yield from _match_ops(m, old, new)
             there = _free_children(m, old, new)
@@ -224,7 +224,7 @@ def _indistinct_series(m: Matching, there_a: dict[str, int], there_b: dict[str, 
     return [run for run in runs if not by_name or {each.leaf for each in run[1]} != {each.leaf for each in run[2]}]
 
 
-def _match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
+def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     """Match everything below two scopes of equal content, by the names below them."""
     a, b = m.a.scopes, m.b.scopes
     # The content of thousands of nested scopes is matched with the outermost.
@@ -488,9 +488,9 @@ def match_wrapped(m: Matching) -> Findings:
             continue
         inner = (_is_same_inside(a, root, b, other), _is_same_inside(b, other, a, root))
         if exists(inner[0]):
-            yield from _match_whole(m, root, inner[0], Reason.SUBTREE)
+            yield from match_whole(m, root, inner[0], Reason.SUBTREE)
         elif exists(inner[1]):
-            yield from _match_whole(m, inner[1], other, Reason.SUBTREE)
+            yield from match_whole(m, inner[1], other, Reason.SUBTREE)
 
 
 def _is_same_inside(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
