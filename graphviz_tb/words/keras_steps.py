@@ -125,11 +125,12 @@ def _einsum_dense(layer: Layer, padded: bool) -> LayerStep | None:
     equation = layer.config["equation"].replace("...", "")
     inputs, _, result = equation.partition("->")
     tensor, _, kernel = inputs.partition(",")
-    gives = layer.config["output_shape"]
-    shapes = {call.takes[0] for call in layer.calls if len(call.takes) == 1}
-    takes = (shapes.pop() if len(shapes) == 1 else None) or ()
-    sizes = dict(zip(reversed(tensor), reversed(takes), strict=False))
-    stated = zip(reversed(result), reversed([gives] if isinstance(gives, int) else gives), strict=False)
+    output_shape = layer.config["output_shape"]
+    shapes = {call.input_shapes[0] for call in layer.calls if len(call.input_shapes) == 1}
+    input_shape = (shapes.pop() if len(shapes) == 1 else None) or ()
+    sizes = dict(zip(reversed(tensor), reversed(input_shape), strict=False))
+    output_sizes = [output_shape] if isinstance(output_shape, int) else output_shape
+    stated = zip(reversed(result), reversed(output_sizes), strict=False)
     sizes |= {letter: size for letter, size in stated if size is not None}
     return einsum_step(equation, -1, [sizes.get(letter) for letter in kernel])
 

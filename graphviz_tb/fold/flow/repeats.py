@@ -169,8 +169,8 @@ def _is_worth_folding(
         return first.box.ops >= MIN_STACK_OPS or count >= (
             MIN_NAMED_INPUTS if has_unlike_names and first.source else MIN_SMALL_REPEATS
         )
-    divides = not alternate and _has_smaller_period([element.word for element in repetition])
-    if divides and not _have_kernels_in_turn(sequence[start:stop], period, context):
+    alternate = alternate or _have_kernels_in_turn(sequence[start:stop], period, context)
+    if not alternate and _has_smaller_period([element.word for element in repetition]):
         return False
     # Two stages with repeats inside stay stages side by side.
     if count < 3 and any(holds_stack(element.box) for element in repetition):
