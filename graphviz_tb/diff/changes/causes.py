@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from math import prod
 from typing import Any
 
 from graphviz_tb.diff.changes.across_layers import batch_changes, freezing_changes, split_weights_change
@@ -70,7 +69,7 @@ from graphviz_tb.diff.match.steps import UNRELATED_CODE
 from graphviz_tb.graphs.traversal import reachable_from, weak_components
 from graphviz_tb.limits import MAX_CHAIN_PARTS, MAX_SEPARATE_CHANGES
 from graphviz_tb.model.change import Change, sort_by_severity
-from graphviz_tb.model.change_content import FunctionSignature, Move, Setting
+from graphviz_tb.model.change_content import FunctionSignature, Move
 from graphviz_tb.model.columns import exists
 from graphviz_tb.ops.table import op_name
 
@@ -590,16 +589,9 @@ def _split_consequences(m: Matching, group: Sequence[Item]) -> tuple[list[Item],
 
 
 def _is_type_list(change: Change) -> bool:
-    """Return whether only a list of argument types of a loop or call differs, or a shape by its number of elements.
-    Equally many elements in another shape are an edit."""
+    """Return whether only a list of argument types of a loop or call differs, or a computed shape."""
     setting = change.setting
-    return setting is not None and is_entailed(change.key, setting.old) and not _has_equal_product(setting)
-
-
-def _has_equal_product(setting: Setting) -> bool:
-    shapes = [value for value in (setting.old, setting.new) if isinstance(value, list)]
-    known = all(isinstance(size, int) for shape in shapes for size in shape)
-    return known and len(shapes) == 2 and prod(shapes[0]) == prod(shapes[1])
+    return setting is not None and is_entailed(change.key, setting.old)
 
 
 def _main_derived_part(derived: Sequence[Change]) -> Sequence[Change]:

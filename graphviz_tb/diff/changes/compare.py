@@ -23,6 +23,7 @@ import numpy as np
 from graphviz_tb.diff.changes.across_layers import BATCH_SIZE, is_tying, share_modules
 from graphviz_tb.diff.changes.attributes import (
     COUNT_ATTRIBUTES,
+    TYPE_LIST_KEYS,
     Difference,
     differences_once,
     is_entailed,
@@ -160,6 +161,7 @@ def _node_changes(m: Matching, options: DiffOptions, witnesses: Witnesses) -> It
         is_setting = members[0][0] in m.a.labels.configurations
         follows = key in COUNT_ATTRIBUTES or (key in INPUT_SHAPE_KEYS and _is_inner_input(m, places))
         entailed = not is_setting and parse_traced_list(old_value) is None and is_entailed(key, old_value)
+        follows = follows or (entailed and key in TYPE_LIST_KEYS)
         # A program computes such settings from the shapes of its inputs.
         sizes = (witnesses.is_size(each.old, each.new, witnesses.given_sizes(a, b)) for a, b, each in members)
         follows = follows or ((entailed or (is_setting and isinstance(old_value, list))) and all(sizes))
