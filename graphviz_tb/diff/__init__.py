@@ -9,8 +9,8 @@
     ledger     give each difference one owner, else make it a change; docs/architecture.md has the five laws
     report/    text, JSON, markdown
     picture/   one picture of both graphs
-    result, baseline
-               all changes as a value, the result of the public API; a stored graph to compare with
+    comparison, result, baseline
+               all changes as a value; the result of the public API; a stored graph to compare with
 
 >>> from graphviz_tb.diff import diff
 >>> old, new = b'node { name: "x" op: "Relu" }', b'node { name: "x" op: "Tanh" }'

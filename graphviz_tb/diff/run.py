@@ -14,10 +14,11 @@ from graphviz_tb.diff.changes.interface import inferred_output_changes, signatur
 from graphviz_tb.diff.changes.numbers import invisible_properties, total_changes
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.exporters import DiffInput, align_exports, form_notices
 from graphviz_tb.diff.ledger import add_open_changes
 from graphviz_tb.diff.match.steps import match_graphs
-from graphviz_tb.diff.result import Changes, MatchedGraphs
+from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.traced import inline_called, module_graph
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten

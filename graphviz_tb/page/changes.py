@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.caches import garbage_collection_paused
+from graphviz_tb.diff.comparison import Comparison
 from graphviz_tb.diff.picture.overlay import BAND_PERCENT, DARK, HOLDING_WORDS, LIGHT, Both, Overlay, change_line
 from graphviz_tb.diff.picture.rows import HOLDS_SIGN, DrawnNames, EdgesBetween
 from graphviz_tb.diff.report.explain import remarks, verdict
@@ -34,7 +35,6 @@ from graphviz_tb.render.html import page_bytes
 
 if TYPE_CHECKING:
     from graphviz_tb.api.base_model import BaseModel
-    from graphviz_tb.diff.result import Changes
 
 # The list of changes of a page: each with its rows, and with the names in the picture.
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 class ChangeListing:
     """Makes the entries of the list; `sign` is the sign (added, removed, changed) of each row of the merged graph."""
 
-    def __init__(self, model: BaseModel, sign: Sequence[str], changes: Changes) -> None:
+    def __init__(self, model: BaseModel, sign: Sequence[str], changes: Comparison) -> None:
         self.model, self.changes = model, changes
         self.sign = sign
         self.drawn = DrawnNames(model.hierarchy, model.names.index(0))
@@ -154,7 +154,7 @@ def changes_data(both: Both, options: PictureOptions | None = None) -> tuple[dic
     )
 
 
-def _changes_head(model: BaseModel, changes: Changes, painters: list[Overlay]) -> dict[str, Any]:
+def _changes_head(model: BaseModel, changes: Comparison, painters: list[Overlay]) -> dict[str, Any]:
     """Return the additions to the head of the page: the changes, and the colours of lines."""
     colours = [LIGHT, DARK]
     grounds = [painter.theme.background for painter in painters]

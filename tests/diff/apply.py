@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.changes.names import _all_name_changes, _is_shift, are_counted_anew, other_names
-from graphviz_tb.diff.result import Changes, MatchedGraphs
+from graphviz_tb.diff.comparison import MatchedGraphs
+from graphviz_tb.diff.result import Changes
 from graphviz_tb.flatten.build import split_input
 from graphviz_tb.model.change import NodeEdits
 

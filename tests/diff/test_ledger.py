@@ -10,8 +10,9 @@ from hypothesis import given
 
 import tbgraph
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.comparison import _entries_old_to_new
 from graphviz_tb.diff.ledger import LedgerEntry, add_open_changes, balance_ledger
-from graphviz_tb.diff.result import Changes, _entries_old_to_new
+from graphviz_tb.diff.result import Changes
 from graphviz_tb.options import DiffOptions
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, copied, graph_def, renamed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.diff.result import Changes
+from graphviz_tb.diff.comparison import Comparison
 from graphviz_tb.page.changes import ChangeListing
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -18,13 +18,13 @@ def graph(*names: str) -> GraphDef:
 
 @each("name", ["//d", "/d", "//", "a//d", "a/", "a//", "a///d", "/", "a/d"])
 def test_nodes_of_scopes_without_a_name_keep_their_names(name: str) -> None:
-    listing = ChangeListing(load(graph("b/c", name)), (), Changes(()))
+    listing = ChangeListing(load(graph("b/c", name)), (), Comparison(()))
     assert listing.drawn.in_text(f"{name}: op NoOp → Elu") == f"{name}: op NoOp → Elu"
 
 
 def test_groups_of_series_and_folds_are_not_in_names() -> None:
     names = [f"a//x_{number}" for number in range(6)]
-    assert ChangeListing(load(graph(*names)), (), Changes(())).drawn.in_text(names[3]) == names[3]
+    assert ChangeListing(load(graph(*names)), (), Comparison(())).drawn.in_text(names[3]) == names[3]
 
 
 def test_functions_are_gone_through_once_for_all_changes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,7 +34,7 @@ def test_functions_are_gone_through_once_for_all_changes(monkeypatch: pytest.Mon
         function.signature.name = f"f{number}"
         function.node_def.add(name=f"y{number}", op="Elu")
     model = load(message)
-    listing, index = ChangeListing(model, (), Changes(())), model.names.index
+    listing, index = ChangeListing(model, (), Comparison(())), model.names.index
     asked: list[int] = []
     monkeypatch.setattr(model.names, "index", lambda root: asked.append(root) or index(root))
     rows = [listing.rows_by_name.get(name, -1) for name in ("x", "y7", *(f"nowhere{number}" for number in range(50)))]
@@ -50,5 +50,5 @@ def test_functions_are_gone_through_once_for_all_changes(monkeypatch: pytest.Mon
 
 def test_a_word_that_is_the_name_of_a_group_without_a_label_stays() -> None:
     model = load(graph(*(f"gradients/x_{number}" for number in range(6))))
-    listing = ChangeListing(model, (), Changes(()))
+    listing = ChangeListing(model, (), Comparison(()))
     assert listing.drawn.in_text("clipping of gradients by norm") == "clipping of gradients by norm"

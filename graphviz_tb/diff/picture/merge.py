@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.changes.training import OPTIMIZER_KEYS
+from graphviz_tb.diff.comparison import MatchedGraphs
 from graphviz_tb.diff.report.words import counts_of_types, place_words, value_texts
 from graphviz_tb.flatten.build import split_input
 from graphviz_tb.limits import MAX_OPENED_CHANGES, MAX_OPENED_PLACES
@@ -21,7 +22,7 @@ from graphviz_tb.model.sources import as_graph_def
 from graphviz_tb.place.boxes import BADGE_ROOM, MAX_OP_WIDTH
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff.result import Changes, MatchedGraphs
+    from graphviz_tb.diff.comparison import Comparison
     from graphviz_tb.model.graph import Graph
     from graphviz_tb.proto import GraphDef, NodeDef
 
@@ -227,7 +228,7 @@ class Merged:
     edited: set[Where] = field(default_factory=set)
 
 
-def merge_graphs(changes: Changes) -> Merged:
+def merge_graphs(changes: Comparison) -> Merged:
     """Return both graphs as one. Removed nodes are in the partner of their scope; ` (old)` is appended to names that
     the new graph has too. Requires changes with their source."""
     from graphviz_tb.proto import GraphDef
@@ -430,7 +431,7 @@ def _moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int,
     return text if origin is None else f"{text[:start]}{names[origin][1]}{text[start + len(name) :]}"
 
 
-def _add_lost_edges(merged: Merged, source: MatchedGraphs, changes: Changes, names: dict[int, Where]) -> None:
+def _add_lost_edges(merged: Merged, source: MatchedGraphs, changes: Comparison, names: dict[int, Where]) -> None:
     """Append the old inputs of rewired nodes, which are drawn as removed, and record the new ones."""
     bodies: dict[str, Any] = {f.signature.name: f.node_def for f in merged.graph_def.library.function}
     nodes: dict[Where, NodeDef] = {("", node.name): node for node in merged.graph_def.node}

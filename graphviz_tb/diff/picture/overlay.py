@@ -70,7 +70,7 @@ from graphviz_tb.search.names import RowFinder
 if TYPE_CHECKING:
     from graphviz_tb.api.picture import Picture
     from graphviz_tb.api.pipeline import Model
-    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.diff.comparison import Comparison
     from graphviz_tb.model.facts import SavedView
 
 LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
@@ -91,7 +91,7 @@ class Overlay(Colouring):
     """The colouring of a diff: `sign` by row, `words` for second lines by row, and the state of each edge (0 unchanged,
     1 added, 2 removed)."""
 
-    changes: Changes
+    changes: Comparison
     sign: list[str]
     words: dict[int, str]
     edges: np.ndarray
@@ -267,17 +267,17 @@ def first_picture(
     return drawn, hidden
 
 
-def _diff_title(changes: Changes) -> str:
+def _diff_title(changes: Comparison) -> str:
     """Return the names of the two graphs, with as many parent folders of their files as distinguish them.
 
-    >>> from graphviz_tb.diff.result import Changes
-    >>> _diff_title(Changes((), "runs/a.pb", "runs/b.pb"))
+    >>> from graphviz_tb.diff.comparison import Comparison
+    >>> _diff_title(Comparison((), "runs/a.pb", "runs/b.pb"))
     'a.pb → b.pb'
-    >>> _diff_title(Changes((), "runs/1/model.pb", "runs/2/model.pb"))
+    >>> _diff_title(Comparison((), "runs/1/model.pb", "runs/2/model.pb"))
     '1/model.pb → 2/model.pb'
-    >>> _diff_title(Changes((), "my/logs · run a/train", "my/logs · run b/train"))
+    >>> _diff_title(Comparison((), "my/logs · run a/train", "my/logs · run b/train"))
     'logs · run a/train → logs · run b/train'
-    >>> _diff_title(Changes((), "this graph", "this graph"))
+    >>> _diff_title(Comparison((), "this graph", "this graph"))
     'old → new'
     """
     old, new = changes.old_name, changes.new_name
@@ -295,7 +295,7 @@ def _diff_title(changes: Changes) -> str:
 
 
 def _make_overlay(
-    hierarchy: Hierarchy, where: list[Where | None], merged: Merged, changes: Changes, theme: Theme
+    hierarchy: Hierarchy, where: list[Where | None], merged: Merged, changes: Comparison, theme: Theme
 ) -> Overlay:
     """Return the overlay, with sign and words of every row."""
     signs = [merged.signs.get(place, HOLDS_SIGN if place in merged.beside else "") if place else "" for place in where]
@@ -352,7 +352,7 @@ class Both:
     """The two graphs of a diff, merged on first use, with cached drawings. Of the `view`, open groups and colours do
     not apply."""
 
-    changes: Changes
+    changes: Comparison
     view: SavedView | None = None
     _painters: dict[str, Overlay] = field(default_factory=dict, init=False)
     _drawn: dict[PictureOptions, Picture] = field(default_factory=dict, init=False)

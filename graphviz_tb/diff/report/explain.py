@@ -24,7 +24,7 @@ from graphviz_tb.model.formatting import document_header, format_counted_noun, p
 from graphviz_tb.options import REPORT_STYLES, ReportStyle
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.diff.comparison import Comparison
 
 FOLDING_LETTERS = 400  # letters around the folded changes: summary, tags, blank lines
 CUT_WORD = "\n\n…\n"  # the end of a comment that is cut
@@ -42,7 +42,7 @@ HEADINGS = {
 
 
 @garbage_collection_paused()
-def explain(changes: Changes, style: ReportStyle, limit: int | None, colour: bool) -> str:
+def explain(changes: Comparison, style: ReportStyle, limit: int | None, colour: bool) -> str:
     """Return the report in one of the styles. In text, `limit` changes are listed, None for all."""
     if style not in REPORT_STYLES:
         raise UnknownChoice.among("style", style, REPORT_STYLES)
@@ -62,7 +62,7 @@ def _check_length(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def json_document(changes: Changes) -> dict[str, Any]:
+def json_document(changes: Comparison) -> dict[str, Any]:
     """Return the changes as plain values (docs/diff.md)."""
     entries, owned = changes.ledger
     return {
@@ -90,7 +90,7 @@ def json_document(changes: Changes) -> dict[str, Any]:
     }
 
 
-def verdict(changes: Changes) -> str:
+def verdict(changes: Comparison) -> str:
     """Return a line with the counts of changes and the totals.
 
     >>> from graphviz_tb.diff import diff
@@ -102,7 +102,7 @@ def verdict(changes: Changes) -> str:
     return f"{format_counted_noun(len(changes), 'change')}: {_kind_counts(changes)}; {_sum_lines(changes)}"
 
 
-def _sum_lines(changes: Changes) -> str:
+def _sum_lines(changes: Comparison) -> str:
     """Return the totals of both graphs, in one line; for equal graphs also the properties that the file format cannot
     show."""
     numbers = changes.numbers
@@ -114,12 +114,12 @@ def _sum_lines(changes: Changes) -> str:
     return "; ".join([*total, *differing_words(shown, *changes.bounds()), *unseen])
 
 
-def _kind_counts(changes: Changes) -> str:
+def _kind_counts(changes: Comparison) -> str:
     """Return the number of changes of each kind: `1 removed, 2 rewired`."""
     return ", ".join(f"{count:,} {kind}" for kind, count in changes.kinds.items()) or "same"
 
 
-def _terminal_text(changes: Changes, limit: int | None, colour: bool) -> str:
+def _terminal_text(changes: Comparison, limit: int | None, colour: bool) -> str:
     """Return the report for a terminal."""
     lines = [verdict(changes)]
     shown = changes.items if limit is None else changes.items[:limit]
@@ -136,12 +136,12 @@ def _terminal_text(changes: Changes, limit: int | None, colour: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _numbers_text(changes: Changes, change: Change) -> str:
+def _numbers_text(changes: Comparison, change: Change) -> str:
     """Return the numbers of a change that differ; "" for none."""
     return ", ".join(differing_words(changes.numbers_of(change), *changes.bounds(change)))
 
 
-def _lines(changes: Changes, change: Change, colour: bool, indent: str, listed: bool) -> Iterator[str]:
+def _lines(changes: Comparison, change: Change, colour: bool, indent: str, listed: bool) -> Iterator[str]:
     sign = KIND_SIGNS[change.kind]
     shown = f"\x1b[{SIGN_COLOURS[sign]}m{sign}\x1b[0m" if colour else sign
     yield f"{indent}{shown} {printable(change_head(change))}"
@@ -159,7 +159,7 @@ def _lines(changes: Changes, change: Change, colour: bool, indent: str, listed: 
             yield from _lines(changes, inner, colour, indent + "      ", listed)
 
 
-def remarks(changes: Changes) -> list[str]:
+def remarks(changes: Comparison) -> list[str]:
     """Return lines about differences that are left out, and limits that were reached."""
     lines = []
     if changes.renumbered:
@@ -173,7 +173,7 @@ def remarks(changes: Changes) -> list[str]:
     return ["", *map(printable, lines)] if lines else []
 
 
-def markdown(changes: Changes) -> str:
+def markdown(changes: Comparison) -> str:
     """Return a comment for a pull request: verdict, table, the most severe changes, the rest folded; its length is
     limited."""
     names = f"`{in_code(changes.old_name or 'old')}` → `{in_code(changes.new_name or 'new')}`"
@@ -196,7 +196,7 @@ def markdown(changes: Changes) -> str:
     )
 
 
-def headline(changes: Changes) -> str:
+def headline(changes: Comparison) -> str:
     """Return the headline: a single change, or the number of changes of each kind."""
     if len(changes) == 1:
         change = changes[0]
@@ -205,7 +205,7 @@ def headline(changes: Changes) -> str:
     return f"{format_counted_noun(len(changes), 'change')}: {_kind_counts(changes)}" if changes else "same"
 
 
-def _table(changes: Changes) -> list[str]:
+def _table(changes: Comparison) -> list[str]:
     """Return a table that counts the changes by kind (rows) and severity (columns)."""
     severities = [word for word in SEVERITIES if word in changes.summary["severities"]]
     lines = ["| | " + " | ".join(severities) + " |", "|---|" + "---:|" * len(severities)]
@@ -216,7 +216,7 @@ def _table(changes: Changes) -> list[str]:
     return lines
 
 
-def _rows(changes: Changes, listed: Iterable[Change], indent: str = "") -> Iterator[str]:
+def _rows(changes: Comparison, listed: Iterable[Change], indent: str = "") -> Iterator[str]:
     for change in listed:
         yield f"{indent}- {KIND_SIGNS[change.kind]} `{in_code(change_head(change))}`"
         for fact in change_facts(change):
@@ -230,7 +230,7 @@ def _rows(changes: Changes, listed: Iterable[Change], indent: str = "") -> Itera
             yield f"{indent}  - {escape_markdown(words)}"
 
 
-def _fitting(changes: Changes, listed: tuple[Change, ...], room: int) -> Iterator[str]:
+def _fitting(changes: Comparison, listed: tuple[Change, ...], room: int) -> Iterator[str]:
     """Yield the lines of the changes that fit into `room` letters, then a line with the number of the others."""
     for number, change in enumerate(listed):
         lines = list(_rows(changes, [change]))
