@@ -422,7 +422,7 @@ def facts_line(hierarchy: Hierarchy, summary: str, scheme: str, left_out: int, w
 def model_counts(hierarchy: Hierarchy, weights: Cost) -> str:
     """Return how many ops and, if known, parameters the model has; for a Keras file only parameters, because the frame
     of the model shows the number of layers."""
-    parameters = parameter_words(weights)
+    parameters = _parameter_words(weights)
     if parameters and _is_keras_model(hierarchy):
         return parameters
     through = OpCounter(hierarchy)(0)
@@ -436,12 +436,12 @@ def _is_keras_model(hierarchy: Hierarchy) -> bool:
     return sum(layer.parts and "/" not in name for name, layer in hierarchy.graph.layers.items()) == 1
 
 
-def parameter_words(weights: Cost) -> str:
+def _parameter_words(weights: Cost) -> str:
     """Return a number of parameters, with a sign if it is a bound; "" if none are known.
 
-    >>> parameter_words(Cost(25_600_000)), parameter_words(Cost(1)), parameter_words(Cost())
+    >>> _parameter_words(Cost(25_600_000)), _parameter_words(Cost(1)), _parameter_words(Cost())
     ('25.6 M parameters', '1 parameter', '')
-    >>> parameter_words(Cost(1200, doubtful=1)), parameter_words(Cost(1200, repeated=9))
+    >>> _parameter_words(Cost(1200, doubtful=1)), _parameter_words(Cost(1200, repeated=9))
     ('≥ 1.2 k parameters', '≤ 1.2 k parameters')
     """
     count, sign = weights.parameters, BOUND_SIGNS[weights.bound_index("parameters")]
