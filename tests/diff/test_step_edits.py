@@ -62,6 +62,12 @@ def test_an_edit_is_said_alone(pair: str, turned: bool) -> None:
     assert len(list(changes)) <= most
 
 
+def test_settings_of_an_optimizer_that_moves_into_a_branch_are_said_not_to_be_compared() -> None:
+    base, several = graph("images", "base", "step"), graph("images", "several_steps", "step")
+    assert any("clipping" in word for word in diff(base, several).left_out)
+    assert not any("clipping" in word for word in (*diff(base, base).left_out, *diff(several, several).left_out))
+
+
 @pytest.mark.parametrize("edit", ["batch_16", "wider_batch_16"])
 def test_another_batch_of_several_inputs_is_one_change(edit: str) -> None:
     changes = diff(graph("images", "batch_8", "step"), graph("images", edit, "step"))

@@ -261,6 +261,8 @@ WHICH_TRAINED = "which layers are trained"
 WEIGHT_SHAPES = "shapes of weights"  # missing in a PyTorch trace, and for variables of unknown shape
 NUMBER_TYPES = "types of numbers"  # missing in a PyTorch trace
 RATE = "learning rate"  # missing in a traced step that reads it from a variable
+# Not compared if the updates of only one side are in a function that a branch calls.
+UPDATES_IN_BRANCH = "clipping and settings of the optimizer, which is in a branch on one side"
 COMPILE_SETTINGS = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost model
 
 
@@ -282,8 +284,10 @@ def invisible_properties(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
     is_inference = all(graph.meaning.weights for graph in graphs) and not has_gradients
     inference = (*INFERENCE_ONLY, *unstated) if is_inference else ()
     rate = (RATE,) if has_gradients and all(map(keeps_rate_in_variable, layers)) else ()
+    in_branch = [bool(training.updates and not training.trained) for training in map(training_of, layers)]
+    branched = (UPDATES_IN_BRANCH,) if any(in_branch) and not all(in_branch) else ()
     unknown = any(weight.shape is None for graph in graphs for weight in graph.meaning.weights.values())
-    return (*inference, *rate, *((WEIGHT_SHAPES,) if unknown else ()))
+    return (*inference, *rate, *branched, *((WEIGHT_SHAPES,) if unknown else ()))
 
 
 # Changes of the dtype of a whole graph: another float type with its casts, or integers with scales.
