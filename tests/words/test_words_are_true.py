@@ -11,9 +11,9 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.model.hierarchy import OP_ROW, Hierarchy
+from graphviz_tb.ops.signatures import kernel_size_between
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.words.paper import PaperWords
-from graphviz_tb.words.pytorch_steps import _kernel_size
 from tests.each import each
 from tests.effort import part
 
@@ -232,8 +232,8 @@ def test_parameters_of_a_trace_without_paths_are_not_one() -> None:
 
 
 def test_a_kernel_that_several_sizes_fit_is_not_said() -> None:
-    assert _kernel_size(32, 32, 1, 1, 1) == 3
-    assert _kernel_size(32, 16, 2, 1, 1) == 0  # 3 or 4
+    assert kernel_size_between(32, 32, 1, 1, 1) == 3
+    assert kernel_size_between(32, 16, 2, 1, 1) == 0  # 3 or 4
 
 
 # What is not proven is not said: one op graph each, with the words of its last group.

@@ -131,7 +131,8 @@ def _recurrent_cost(op: CountedOp) -> OpCost:
 
 def _convolution_cost(op: CountedOp) -> OpCost:
     """Count a convolution; if it is transposed, each element of the input is multiplied with the whole kernel."""
-    transposed = bool(op.op.attr("transposed") or op.op.known_number(6))
+    stated, flag = op.op.attr("transposed"), op.op.setting(6)
+    transposed = bool(flag[0]) if flag else bool(stated) and not isinstance(stated, str)
     moved = op.input_elements() if transposed else op.output_elements()
     is_kernel_known = len(op.ins) > 1 and op.ins[1].shape is not None
     kernel = op.input_sizes(1)[1:] if is_kernel_known or transposed else _kernel_of_trace(op)
@@ -143,8 +144,8 @@ def _kernel_of_trace(op: CountedOp) -> KnownSizes:
     """Return the sizes of the kernel of a convolution without its filters, from those of its input and result: a trace
     states no shapes of weights."""
     before, after = op.input_sizes(0), op.output_sizes()
-    stride, pad, dilation = (_sizes_along_axes(op.op.known_elements(slot), len(after) - 2) for slot in (3, 4, 5))
-    groups = op.op.known_number(8) or 0
+    stride, pad, dilation = (_sizes_along_axes(op.op.setting(slot), len(after) - 2) for slot in (3, 4, 5))
+    groups = next(iter(op.op.setting(8) or ()), 0)
     axes = zip(before[2:], after[2:], stride, pad, dilation, strict=False)
     window = tuple([kernel_size_between(*axis) for axis in axes if axis[2] > 0])
     if groups < 1 or len(before) < 3 or len(window) != len(after) - 2 or not all(window):

@@ -18,7 +18,7 @@ from graphviz_tb.annotate.infer.symbols import (
 )
 from graphviz_tb.limits import MAX_CLAIMED_COUNT
 from graphviz_tb.model.tensors import MAX_DIMENSIONS, MAX_OUTPUTS, dtype_name
-from graphviz_tb.ops.signatures import op_def
+from graphviz_tb.ops.signatures import op_def, setting_input_name
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 RuleResult = Sequence[Dims | Out]
 ShapeRule = Callable[["Op"], RuleResult]
 ElementFold = Callable[["Op"], Elements | None]
+
+MAX_TRACED_LETTERS, MAX_TRACED_DIGITS = 96, 12  # of the numbers in a text of a trace
 
 
 class Op:
@@ -69,6 +71,12 @@ class Op:
         """Return all elements of an input, if all are known."""
         value = self.value(index)
         return list(value) if value is not None and all(element > SYMBOL_LIMIT for element in value) else None
+
+    def setting(self, index: int) -> Sequence[int] | None:
+        """Return the numbers of a setting: the elements of its input, or the text of an attribute with its name."""
+        known = self.known_elements(index)
+        stated = self.attr(setting_input_name(self.definition.op, index)) if known is None else None
+        return traced_numbers(stated) if isinstance(stated, str) else known
 
     def stated_dims(self, index: int) -> Dims:
         """Return the shape in the elements of an input; -1 is an unknown size.
@@ -148,6 +156,19 @@ class Op:
         if count > MAX_CLAIMED_COUNT:
             self.symbols.claim(count * (2 + max((len(operand.shape or ()) for operand in self.ins), default=0)))
         return count
+
+
+def traced_numbers(text: str) -> tuple[int, ...] | None:
+    """Return the integers that a trace states as text; None for other text.
+
+    >>> traced_numbers("1"), traced_numbers("[1, -2]"), traced_numbers("None")
+    ((1,), (1, -2), None)
+    """
+    numbers = [number.strip() for number in text[:MAX_TRACED_LETTERS].strip("[ ]").split(",")]
+    is_known = len(text) < MAX_TRACED_LETTERS and all(
+        number.removeprefix("-").isdecimal() and len(number) < MAX_TRACED_DIGITS for number in numbers
+    )
+    return tuple(map(int, numbers)) if is_known else None
 
 
 RuleOutcome = tuple[tuple[Out, ...], SymbolRequest]  # the outputs of an op, and the symbols requested for them

@@ -11,14 +11,13 @@ from graphviz_tb.annotate.infer.op import (
     merge_all_dims,
     normalize_axis,
     replace_size,
+    traced_numbers,
     unknown_sizes,
 )
 from graphviz_tb.annotate.infer.symbols import SYMBOL_LIMIT, Dims, Elements, Out, merge_dims
 from graphviz_tb.limits import MAX_FOLDED_ELEMENTS
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import MAX_DIMENSIONS
-
-MAX_TRACED_LETTERS, MAX_TRACED_DIGITS = 96, 12  # of the numbers in a constant of a trace
 
 # Strided slices, as tf.strided_slice defines them: begins, ends and strides for some axes, the "specification", and
 # masks that change their meaning. Bit i of a mask is for entry i.
@@ -306,10 +305,7 @@ def _infer_traced_constant(op: Op) -> RuleResult:
     if "value" in attrs:  # reading a missing key of a message would add it
         return [op.dims_of_message(attrs["value"].tensor.tensor_shape)]
     name, _, stated = str(op.attr("attr") or "").strip("{ }").partition(":")
-    numbers = [number.strip() for number in stated[:MAX_TRACED_LETTERS].strip("[ ]").split(",")]
-    is_known = name.strip() == "value" and len(stated) < MAX_TRACED_LETTERS
-    is_known &= all(number.removeprefix("-").isdecimal() and len(number) < MAX_TRACED_DIGITS for number in numbers)
-    return [Out(None, tuple(map(int, numbers)) if is_known else None)]
+    return [Out(None, traced_numbers(stated) if name.strip() == "value" else None)]
 
 
 def _infer_traced_list(op: Op) -> RuleResult:
