@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from graphviz_tb.annotate.infer.symbols import all_sizes_known
 from graphviz_tb.annotate.shapes import keras_layer_nodes
 from graphviz_tb.model.columns import distinct_values
-from graphviz_tb.model.costs import NO_COST, Cost
+from graphviz_tb.model.costs import COST_VALUES, Cost
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import Variable, VariableUse
 from graphviz_tb.model.tensors import element_size
@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 def total_weight_cost(inference: Inference) -> Cost:
     """Return the cost of all weights of a graph and of the functions that it calls."""
     graph = inference.graph
-    callers, total = callers_in_main_graph(graph), NO_COST
-    for node, cost in iter_weight_costs(inference):
-        function = int(graph.function[node])
-        total = total + cost if function < 0 or function in callers else total
-    return total
+    functions = {-1, *callers_in_main_graph(graph)}
+    counted = [COST_VALUES(cost) for node, cost in iter_weight_costs(inference) if graph.function[node] in functions]
+    return Cost(*map(sum, zip(*counted, strict=True)))
 
 
 def iter_weight_costs(inference: Inference) -> Iterator[tuple[int, Cost]]:

@@ -330,7 +330,7 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
     handles = {*users, *writers, *np.flatnonzero(graph.meaning.variable).tolist()}
     reads = _reads_by_variable(graph, carried)
     first_handles: dict[str, int] = {}
-    listed: list[Variable] = []
+    stated_facts: dict[int, tuple[str, str, Shape]] = {}  # name, dtype and shape of a variable, by its first handle
     alias_shapes: dict[int, Shape] = {}
     graph.decode_together(list(handles))
     for node in sorted(handles):
@@ -352,19 +352,20 @@ def list_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
         if shape is None or not dtype:
             read_dtype, read_shape = _dtype_and_shape_of_reads(graph, reads.get(node, ()))
             dtype, shape = dtype or read_dtype, read_shape if shape is None else shape
-        listed.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, ()))
+        stated_facts[node] = name, dtype, shape
     for nodes in (*users.values(), *writers.values()):
         nodes.sort()  # in file order, those of further handles among them
     # Most variables state their shape: infer it from assignments only for the rest.
-    missing = [variable.node for variable in listed if variable.shape is None]
+    missing = [node for node, (_, _, shape) in stated_facts.items() if shape is None]
     shapes = _shapes_implied_by_uses(graph, frozenset(missing)) if missing else {}
-    shaped = [
-        replace(one, shape=shapes.get(one.node, one.shape), users=tuple(users.get(one.node, ()))) for one in listed
+    rows = [
+        Variable(node, name, dtype, shapes.get(node, shape), VariableUse.PARAMETER, tuple(users.get(node, ())))
+        for node, (name, dtype, shape) in stated_facts.items()
     ]
-    shape_of = {variable.node: variable.shape for variable in shaped}
+    shape_of = {variable.node: variable.shape for variable in rows}
     single_origins = [(argument, origins[0]) for argument, origins in carried.bound.items() if len(origins) == 1]
     alias_shapes |= {argument: shape_of[origin] for argument, origin in single_origins if origin in shape_of}
-    return VariableTable(shaped, users, writers, alias_shapes)
+    return VariableTable(rows, users, writers, alias_shapes)
 
 
 def _reads_by_variable(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:
