@@ -62,7 +62,7 @@ RULES = (
          ("test_causes", "test_the_heads_of_an_attention", ((2, 8), "num_heads", ("4", "2")))),
     Rule("optimizer", ("changes.training", "training_changes"), "says another optimizer and explains its ops",
          "they lead from gradients to updates", ("test_causes", "test_another_optimizer_hides_no_clip", (False,))),
-    Rule("beside an optimizer", ("changes.training", "changes_beside_optimizer"),
+    Rule("beside an optimizer", ("changes.training_parts", "changes_beside_optimizer"),
          "says another clipping or schedule beside another optimizer",
          "a bound of gradients alone before the update; a scope of its own that leads to it",
          ("test_causes", "test_another_optimizer_hides_no_clip", (False,))),

@@ -57,10 +57,7 @@ from graphviz_tb.diff.changes.places import (
     without_objects,
 )
 from graphviz_tb.diff.changes.settings import merge_by_number
-from graphviz_tb.diff.changes.training import (
-    LEARNING_RATE,
-    changes_beside_optimizer,
-)
+from graphviz_tb.diff.changes.training_parts import LEARNING_RATE, changes_beside_optimizer
 from graphviz_tb.diff.changes.witnesses import Witnesses
 from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.columns.values import COUNTER_AT_END

@@ -27,7 +27,7 @@ from graphviz_tb.diff.changes.places import (
     unite_changes,
     without_objects,
 )
-from graphviz_tb.diff.changes.training import CLIPPING, LEARNING_RATE, LINEAR_OPS, OPTIMIZER
+from graphviz_tb.diff.changes.training_parts import CLIPPING, LEARNING_RATE, LINEAR_OPS, OPTIMIZER
 from graphviz_tb.diff.changes.units import count_op_types, shown_ops, sorted_wires
 from graphviz_tb.diff.columns.layers import QUIET_OPS, VALUE_PLUMBING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from graphviz_tb.diff.changes.across_layers import shared_scope
 from graphviz_tb.diff.changes.places import edits_of_changes, without_objects
-from graphviz_tb.diff.changes.training import keeps_rate_in_variable, training_of
+from graphviz_tb.diff.changes.training import training_of
+from graphviz_tb.diff.changes.training_parts import keeps_rate_in_variable
 from graphviz_tb.diff.changes.units import nodes_of_unit
 from graphviz_tb.diff.columns.layers import Layers
 from graphviz_tb.diff.match.matching import Matching

@@ -25,12 +25,12 @@ from graphviz_tb.diff.changes.called import SizePairs
 from graphviz_tb.diff.changes.training import (
     OPTIMIZER_KEYS,
     Bodies,
-    TrainingParts,
     nodes_only_before,
     otherwise_trained,
     training_changes,
     training_of,
 )
+from graphviz_tb.diff.changes.training_parts import TrainingParts
 from graphviz_tb.diff.changes.units import Rewire, input_differences, rewired_nodes
 from graphviz_tb.diff.columns.labels import LOSS_SCALING, is_saver
 from graphviz_tb.diff.columns.side import GraphColumns
