@@ -131,10 +131,10 @@ class ModelReader:
             self.functions[key] = self.builder.begin_body(function.name or "function")
         for key, function in self.values.functions.items():
             self.builder.body = self.functions[key]
-            BlockReader(self, function).read(function.inputs, function.outputs)
+            BlockReader(self, function).add_block(function.inputs, function.outputs)
         self.builder.body = ""
         given = [value for value in main.inputs if self.values.tensors[value] is None]
-        BlockReader(self, main).read(given, main.outputs)
+        BlockReader(self, main).add_block(given, main.outputs)
         self._note_missing_parameters()
         return self.builder
 
@@ -186,7 +186,7 @@ class BlockReader:
             if len(users[value]) == count and not any(self._has_missing_input(node) for node, _ in users[value])
         }
 
-    def read(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+    def add_block(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
         """Add the inputs, the nodes and the results of the block."""
         for value in inputs:
             name = self.values.names[value]
@@ -476,7 +476,7 @@ class BlockReader:
             # The first result of a loop's body is the condition, which is not an output of the node.
             last = 1 if node.message.op_type == "Loop" else 0
             results = [*body.outputs[last:], *body.outputs[:last]]
-            BlockReader(self.model, body).read([*body.inputs, *captured], results)
+            BlockReader(self.model, body).add_block([*body.inputs, *captured], results)
             self.builder.body = outer
         return functions, list(captured)
 
