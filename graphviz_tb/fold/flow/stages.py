@@ -104,7 +104,7 @@ def _find_widening(sequence: FlowElements, run: int, context: FoldContext) -> in
         box = sequence[number].box
         own = max(widths.exit_channels(box), default=0)
         narrow = own == channels if start == run else own > channels
-        if box.is_repetition or _adds(box, context) or sequence[number].side or (own and not narrow):
+        if box.is_repetition or _ends_in_sum(box, context) or sequence[number].side or (own and not narrow):
             break
         start = number if own else start
     head = [element.box for element in sequence[start:run]]
@@ -170,8 +170,8 @@ def _are_residual_and_alike(one: SequenceElement, other: SequenceElement, contex
         and kernels[0] == kernels[1]
         and len(channels[0]) == 1
         and channels[0] == channels[1]
-        and _adds(one.box, context)
-        and _adds(other.box, context)
+        and _ends_in_sum(one.box, context)
+        and _ends_in_sum(other.box, context)
     )
 
 
@@ -181,7 +181,7 @@ def _closes_block(element: SequenceElement, context: FoldContext) -> bool:
     return not box.members and context.widths.keeps_channels(box) and not context.types.maps_channels(box)
 
 
-def _adds(box: FlowBox, context: FoldContext) -> bool:
+def _ends_in_sum(box: FlowBox, context: FoldContext) -> bool:
     return not ADD_OPS.isdisjoint(context.types.type_counts(box.last_row()))
 
 
@@ -241,7 +241,7 @@ def _with_activations(
     for element in sequence:
         block = whole[-1] if whole else element
         is_open = block.fork and block.box.how == GroupOrigin.REGION and id(block) not in parts
-        if is_open and _adds(block.box, context) and _closes_block(element, context):
+        if is_open and _ends_in_sum(block.box, context) and _closes_block(element, context):
             box = make_block(context, [block, element])
             whole[-1] = SequenceElement(box, box.symbol, box.symbol, element.cut, True)
             parts[id(whole[-1])] = [block, element]
@@ -254,8 +254,8 @@ def _continues_stage(run: _StageRun, behind: _StageRun, residual: Set[int], cont
     """Return whether an element `behind` a run is the residual blocks of the same stage."""
     first, element, last, blocks = run.elements[0], behind.elements[0], run.blocks[-1], behind.blocks
     is_joined = len(run.elements) > 1  # then its blocks were compared
-    heads = not is_joined and first.word == ("head", blocks[0].symbol)
-    adds = heads or any(_adds(box, context) for box in (last, *last.members[:1]))
+    is_head = not is_joined and first.word == ("head", blocks[0].symbol)
+    adds = is_head or any(_ends_in_sum(box, context) for box in (last, *last.members[:1]))
     if not adds or any(each.stage or each.box.sideways for each in (first, element)):
         return False
     if not all(_is_residual(block, residual, context) for block in blocks):
@@ -315,14 +315,14 @@ def fold_stages(sequence: list[SequenceElement], context: FoldContext) -> list[S
     if body is None:
         return sequence
     parts, tail = _split_at_body(sequence, body)
-    headed = any(head and end and end.word == body for head, end in parts[1:])
+    have_heads = any(head and end and end.word == body for head, end in parts[1:])
     folded: list[SequenceElement] = []
     # Before the first repeat there may be more than its head: the stem of the network.
     for number, (head, end) in enumerate(parts):
         if end is None or end.stage:
             folded += [*head, *([end] if end else [])]
             continue
-        stem = len(head) - _stage_head_length(head, end, headed) if number == 0 else 0
+        stem = len(head) - _stage_head_length(head, end, have_heads) if number == 0 else 0
         folded += [*head[:stem], _make_stage(head[stem:], end, context) if head[stem:] else end]
     return folded + tail
 
@@ -364,13 +364,13 @@ def _split_at_body(sequence: FlowElements, body: object) -> tuple[list[HeadAndSt
     return parts, head
 
 
-def _stage_head_length(head: list[SequenceElement], end: SequenceElement, headed: bool) -> int:
+def _stage_head_length(head: list[SequenceElement], end: SequenceElement, have_heads: bool) -> int:
     """Return the number of elements before the first repeat that are its head; the rest are the stem.
 
-    One if other stages have heads (`headed`), or if the last element is large.
+    One if other stages have heads (`have_heads`), or if the last element is large.
     """
     large = bool(head) and head[-1].box.ops >= max(MIN_STACK_OPS, MIN_STAGE_HEAD_SHARE * end.box.ops_per_repetition)
-    return int(bool(head) and (large or headed))
+    return int(bool(head) and (large or have_heads))
 
 
 def _make_stage(head: list[SequenceElement], end: SequenceElement, context: FoldContext) -> SequenceElement:
